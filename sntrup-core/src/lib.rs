@@ -1,0 +1,1 @@
+//! Streamlined NTRU Prime.
