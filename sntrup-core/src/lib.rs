@@ -41,9 +41,15 @@
 
 mod backend;
 mod batch;
+mod cache;
 mod codec;
 mod ct;
 mod error;
+#[allow(
+    unsafe_code,
+    reason = "memory mapping, and the pointer that a forked child replaces: see the file's first lines"
+)]
+mod fork;
 mod fq;
 mod hash;
 mod kem;
@@ -57,6 +63,7 @@ mod wipe;
 
 pub use backend::Backend;
 pub use batch::{MAX_BATCH, generate_batch};
+pub use cache::{DEFAULT_BATCH_SIZE, Stock};
 pub use error::Error;
 pub use kem::{decapsulate, encapsulate, generate_key};
 pub use keys::{Ciphertext, KeyPair, PublicKey, SHARED_SECRET_BYTES, SecretKey, SharedSecret};

@@ -76,7 +76,7 @@ pub(crate) const fn half(q: i16) -> i16 {
     reason = "q is public"
 )]
 pub(crate) const fn rounded_radix(q: i16) -> u32 {
-    (q as u32 + 2) / 3
+    (q as u32).div_ceil(3)
 }
 
 macro_rules! parameter_sets {
@@ -111,7 +111,7 @@ macro_rules! parameter_sets {
         const _: () = {
             assert!(<$set>::PUBLIC_KEY_BYTES == $pk && <$set>::SECRET_KEY_BYTES == $sk && <$set>::CIPHERTEXT_BYTES == $ct);
             // Conditions of the specification: q >= 16w + 1 (no decryption failure), 2p >= 3w, q = 1 mod 6.
-            assert!($q >= 16 * $w + 1 && 2 * $p >= 3 * $w);
+            assert!($q > 16 * $w && 2 * $p >= 3 * $w);
             #[allow(clippy::integer_division_remainder_used, clippy::modulo_arithmetic, reason = "p and q are public")]
             const { assert!($q % 6 == 1 && $p % 4 == 1); }
             // The inverters store p + 1 coefficients and read one zero after them.

@@ -1,6 +1,10 @@
 //! The ring R/3 = (Z/3)\[x\]/(x^p - x - 1), which is also the set of small elements: coefficients in {-1, 0, 1}.
 
+use zeroize::Zeroizing;
+
 use crate::backend::Kernels;
+use crate::ct;
+use crate::fq::mod3;
 use crate::params::Params;
 use crate::wipe::{Array, Secret};
 
@@ -30,6 +34,28 @@ impl<P: Params> R3<P> {
         let mut invertible = 0;
         let recip = Self::build(|out| invertible = k.recip_r3::<P>(out, &self.0));
         (recip, invertible)
+    }
+
+    /// Whether x^3 - x - 1 divides x^p - x - 1 modulo 3: x has order 13 modulo the cubic, so if and only if p = 3 mod 13
+    /// (then x^p = x^3 = x + 1).
+    #[allow(clippy::integer_division_remainder_used, reason = "p is public")]
+    pub(crate) const CUBIC_FACTOR: bool = P::P % 13 == 3;
+
+    /// All ones if x^3 - x - 1 divides the element, else zero; of use only with [`Self::CUBIC_FACTOR`].
+    pub(crate) fn divisible_by_cubic(&self) -> u32 {
+        let mut sums = Zeroizing::new([0i16; 13]);
+        for row in self.0.as_slice().chunks(13) {
+            for (sum, x) in sums.iter_mut().zip(row) {
+                *sum += x;
+            }
+        }
+        // x^j = x^(j-2) + x^(j-3), from the top down.
+        for j in (3..13).rev() {
+            let top = mod3(sums[j]);
+            sums[j - 2] += top;
+            sums[j - 3] += top;
+        }
+        ct::is_zero(sums[..3].iter().fold(0, |bits, &x| bits | mod3(x) as u32))
     }
 
     /// A copy.

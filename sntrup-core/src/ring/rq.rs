@@ -60,9 +60,4 @@ impl<P: Params> Rq<P> {
     pub(crate) fn triple_mod3(&self, k: impl Kernels) -> R3<P> {
         R3::build(|e| k.triple_mod3::<P>(e, &self.0))
     }
-
-    /// A copy.
-    pub(crate) fn duplicate(&self) -> Self {
-        Self(self.0.duplicate())
-    }
 }
