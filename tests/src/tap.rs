@@ -6,7 +6,7 @@ use crate::wire::{self, Conversation, HANDSHAKE, Record, WireError};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -124,10 +124,7 @@ impl Tap {
     /// The next connection that is over, or `None` when none ended within `patience`.
     #[must_use]
     pub fn next(&self, patience: Duration) -> Option<Observed> {
-        match self.finished.recv_timeout(patience) {
-            Ok(observed) => Some(observed),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        self.finished.recv_timeout(patience).ok()
     }
 }
 
