@@ -5,6 +5,7 @@ use crate::env;
 use crate::proc::{self, Finished, Process};
 use crate::tap::{Settings, Tap};
 use crate::wire::Conversation;
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -400,7 +401,6 @@ impl ClientRun {
 }
 
 /// What both programs and the wire say of one connection.
-#[derive(Debug)]
 pub struct Meeting {
     /// The client.
     pub client: ClientRun,
@@ -410,6 +410,42 @@ pub struct Meeting {
     pub server_log: String,
 }
 
+impl fmt::Debug for Meeting {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for hello in self.said.client_hellos() {
+            let shares = hello.key_shares.iter().flatten();
+            let shares: Vec<_> = shares
+                .map(|share| (share.group, share.key_exchange.len()))
+                .collect();
+            writeln!(
+                out,
+                "ClientHello: groups {:?}, shares {shares:?}",
+                hello.groups
+            )?;
+        }
+        match self.said.negotiated() {
+            Some(negotiated) => writeln!(out, "negotiated: {negotiated}")?,
+            None => writeln!(out, "nothing negotiated")?,
+        }
+        writeln!(
+            out,
+            "alerts: client {:?}, server {:?}",
+            self.said.client.alert, self.said.server.alert
+        )?;
+        writeln!(
+            out,
+            "client: {}, echoed: {}",
+            self.client.end.status, self.client.echoed
+        )?;
+        writeln!(
+            out,
+            "client's output: {}\nserver's output: {}",
+            self.client.end.all(),
+            self.server_log
+        )
+    }
+}
+
 impl Meeting {
     /// The group that keyed a connection that worked.
     ///
@@ -417,7 +453,7 @@ impl Meeting {
     /// The connection did not work, or was not TLS 1.3.
     #[must_use]
     pub fn group(&self) -> u16 {
-        assert!(self.client.succeeded(), "the connection failed: {self:#?}");
+        assert!(self.client.succeeded(), "the connection failed: {self:?}");
         let negotiated = self.said.negotiated().expect("a ServerHello");
         assert_eq!(negotiated.version, crate::wire::TLS13);
         negotiated.group.expect("a key share in the ServerHello")

@@ -78,14 +78,12 @@ pub fn search(drawn: u64) -> io::Result<Vec<u64>> {
             range.start..range.end.min(own.start),
             range.start.max(own.end)..range.end,
         ] {
-            let Some(copy) = usize::try_from(part.end.saturating_sub(part.start))
-                .ok()
-                .and_then(|n| buffer.get_mut(..n))
-            else {
-                return Err(io::Error::other("a mapping grew while it was searched"));
-            };
-            memory.read_exact_at(copy, part.start)?;
-            found.extend(runs(copy, drawn));
+            let length = part.end.saturating_sub(part.start).min(largest);
+            let copy = &mut buffer[..usize::try_from(length).map_err(io::Error::other)?];
+            // Another thread may have given the memory back meanwhile.
+            if memory.read_exact_at(copy, part.start).is_ok() {
+                found.extend(runs(copy, drawn));
+            }
         }
     }
     buffer.fill(0);
