@@ -82,15 +82,11 @@ impl Backend {
         let number = ACTIVE.load(Ordering::Relaxed);
         let available = Self::available();
         // Threads that come here first at the same time find the same answer.
-        available
-            .iter()
-            .copied()
-            .find(|&b| b as u8 == number)
-            .unwrap_or_else(|| {
-                let fastest = available[available.len() - 1];
-                ACTIVE.store(fastest as u8, Ordering::Relaxed);
-                fastest
-            })
+        available.iter().copied().find(|&b| b as u8 == number).unwrap_or_else(|| {
+            let fastest = available[available.len() - 1];
+            ACTIVE.store(fastest as u8, Ordering::Relaxed);
+            fastest
+        })
     }
 
     /// Makes all operations that start from now on use `backend`.
@@ -99,9 +95,7 @@ impl Backend {
     /// [`Error::Backend`] if this processor cannot run it.
     pub fn select(backend: Backend) -> Result<(), Error> {
         if !Self::available().contains(&backend) {
-            return Err(Error::Backend {
-                name: backend.to_string(),
-            });
+            return Err(Error::Backend { name: backend.to_string() });
         }
         ACTIVE.store(backend as u8, Ordering::Relaxed);
         Ok(())
@@ -122,9 +116,7 @@ impl FromStr for Backend {
     fn from_str(name: &str) -> Result<Self, Error> {
         match name {
             "portable" => Ok(Backend::Portable),
-            _ => Err(Error::Backend {
-                name: name.to_owned(),
-            }),
+            _ => Err(Error::Backend { name: name.to_owned() }),
         }
     }
 }

@@ -52,9 +52,7 @@ pub fn generate_batch<P: Params>(
     let count = count.get();
     let mut pairs = Vec::new();
     let bytes = count.saturating_mul(P::PUBLIC_KEY_BYTES + P::SECRET_KEY_BYTES);
-    pairs
-        .try_reserve_exact(count)
-        .map_err(|_| Error::Memory { bytes })?;
+    pairs.try_reserve_exact(count).map_err(|_| Error::Memory { bytes })?;
     while pairs.len() < count {
         let n = (count - pairs.len()).min(MAX_BATCH);
         with_backend!(k => batch(n, &mut pairs, &mut rng, k))?;
@@ -72,11 +70,7 @@ fn batch<P: Params>(
     let key_bytes = 2 * element_bytes::<P>() + P::SmallBytes::LEN;
     loop {
         let random = draw(rng, n * key_bytes)?;
-        let parts = || {
-            random
-                .chunks_exact(key_bytes)
-                .map(|key| key.split_at(element_bytes::<P>()))
-        };
+        let parts = || random.chunks_exact(key_bytes).map(|key| key.split_at(element_bytes::<P>()));
         let u = units(parts().map(|(u, _)| sampling::small(u)).collect(), rng)?;
         let f_rho = || parts().map(|(_, rest)| rest.split_at(element_bytes::<P>()));
         let f: Vec<Short<P>> = f_rho().map(|(f, _)| sampling::short(f, k)).collect();
@@ -100,13 +94,7 @@ fn batch<P: Params>(
 
         // Down.
         for (i, (_, rho)) in f_rho().enumerate().collect::<Vec<_>>().into_iter().rev() {
-            pairs.push(key::assemble(
-                &f[i],
-                &g_recip,
-                &lifted[i].mul(&t, k),
-                rho,
-                k,
-            ));
+            pairs.push(key::assemble(&f[i], &g_recip, &lifted[i].mul(&t, k), rho, k));
             if i > 0 {
                 g_recip = g_recip.mul(&u[i], k);
                 t = t.mul(&Rq::from_short(&f[i]), k);
@@ -123,18 +111,12 @@ fn units<P: Params>(mut u: Vec<R3<P>>, rng: &mut dyn RandomSource) -> Result<Vec
     }
     loop {
         // Harmless: a rejected element is never used, and an accepted one is known not to be divisible.
-        let rejected: Vec<_> = u
-            .iter_mut()
-            .filter(|u| ct::declassify(u.divisible_by_cubic()))
-            .collect();
+        let rejected: Vec<_> = u.iter_mut().filter(|u| ct::declassify(u.divisible_by_cubic())).collect();
         if rejected.is_empty() {
             return Ok(u);
         }
         let random = draw(rng, rejected.len() * element_bytes::<P>())?;
-        for (u, bytes) in rejected
-            .into_iter()
-            .zip(random.chunks_exact(element_bytes::<P>()))
-        {
+        for (u, bytes) in rejected.into_iter().zip(random.chunks_exact(element_bytes::<P>())) {
             *u = sampling::small(bytes);
         }
     }

@@ -36,10 +36,7 @@ pub struct Stock<P: Params> {
 impl<P: Params> Stock<P> {
     /// An empty stock.
     pub const fn new() -> Self {
-        Self {
-            shelf: PerProcess::new(),
-            batch_size: AtomicUsize::new(DEFAULT_BATCH_SIZE),
-        }
+        Self { shelf: PerProcess::new(), batch_size: AtomicUsize::new(DEFAULT_BATCH_SIZE) }
     }
 
     /// Takes a pair out of the stock; if there is none, a batch is generated first with `rng`. Other threads wait
@@ -82,10 +79,7 @@ impl<P: Params> Stock<P> {
     /// [`Error::BatchSize`] if `size` is not in 1..=[`MAX_BATCH`].
     pub fn set_batch_size(&self, size: usize) -> Result<(), Error> {
         if !(1..=MAX_BATCH).contains(&size) {
-            return Err(Error::BatchSize {
-                got: size,
-                max: MAX_BATCH,
-            });
+            return Err(Error::BatchSize { got: size, max: MAX_BATCH });
         }
         self.batch_size.store(size, Ordering::Relaxed);
         Ok(())
@@ -109,12 +103,7 @@ impl<P: Params> Default for Stock<P> {
 
 impl<P: Params> std::fmt::Debug for Stock<P> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "stock of {} key pairs, refilled by {}",
-            P::NAME,
-            self.batch_size()
-        )
+        write!(f, "stock of {} key pairs, refilled by {}", P::NAME, self.batch_size())
     }
 }
 
@@ -187,12 +176,7 @@ fn wipe(cells: &[AtomicU8]) {
 impl<P: Params> Inherited for Shelf<P> {
     fn fresh() -> Result<Self, Error> {
         let pages = Pages::map(MAX_BATCH * P::SECRET_KEY_BYTES)?;
-        Ok(Self {
-            level: Mutex::new(0),
-            pages,
-            used: AtomicUsize::new(0),
-            set: PhantomData,
-        })
+        Ok(Self { level: Mutex::new(0), pages, used: AtomicUsize::new(0), set: PhantomData })
     }
 
     fn is_foreign(&self) -> bool {

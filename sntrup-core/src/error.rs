@@ -46,14 +46,23 @@ impl fmt::Display for Error {
                 "{what}: expected {expected} bytes, got {got}; pass the raw encoding of this parameter set \
                  (keys of the older sntrup4591761 scheme are not compatible)"
             ),
-            Error::Random => f.write_str("the random source failed, so nothing was generated; check its seeding and try again"),
+            Error::Random => {
+                f.write_str("the random source failed, so nothing was generated; check its seeding and try again")
+            }
             Error::BatchSize { got, max } => write!(f, "batch size {got} is out of range; choose 1 to {max}"),
             Error::Backend { name } => {
                 let available: Vec<String> = crate::Backend::available().iter().map(ToString::to_string).collect();
-                write!(f, "backend \"{name}\" is unknown or cannot run on this processor; choose one of: {}", available.join(", "))
+                write!(
+                    f,
+                    "backend \"{name}\" is unknown or cannot run on this processor; choose one of: {}",
+                    available.join(", ")
+                )
             }
             Error::Memory { bytes } => {
-                write!(f, "the operating system refused {bytes} bytes for the stock of keys; free memory or raise the limit")
+                write!(
+                    f,
+                    "the operating system refused {bytes} bytes for the stock of keys; free memory or raise the limit"
+                )
             }
         }
     }

@@ -58,20 +58,15 @@ impl Pages {
         if start == libc::MAP_FAILED {
             return Err(Error::Memory { bytes });
         }
-        let start = NonNull::new(start)
-            .expect("the kernel maps nothing at address 0 unless asked to")
-            .cast::<AtomicU8>();
+        let start =
+            NonNull::new(start).expect("the kernel maps nothing at address 0 unless asked to").cast::<AtomicU8>();
         let advise = |advice| {
             // SAFETY: the range is the mapping that was just made; the advice changes what children and core dumps see.
             unsafe { libc::madvise(start.as_ptr().cast(), len, advice) == 0 }
         };
         let wiped = wiped_on_fork && advise(libc::MADV_WIPEONFORK);
         advise(libc::MADV_DONTDUMP); // a kernel without it only makes larger core dumps
-        let pages = Self {
-            start,
-            len,
-            owner: (!wiped).then(process),
-        };
+        let pages = Self { start, len, owner: (!wiped).then(process) };
         pages.all()[0].store(1, Ordering::Relaxed);
         Ok(pages)
     }
@@ -147,10 +142,7 @@ unsafe impl<T: Send + Sync> Sync for PerProcess<T> {}
 
 impl<T: Inherited> PerProcess<T> {
     pub(crate) const fn new() -> Self {
-        Self {
-            head: AtomicPtr::new(ptr::null_mut()),
-            owns: PhantomData,
-        }
+        Self { head: AtomicPtr::new(ptr::null_mut()), owns: PhantomData }
     }
 
     /// This process's value, if there is one already.
@@ -169,15 +161,8 @@ impl<T: Inherited> PerProcess<T> {
             if let Some(value) = self.get() {
                 return Ok(value);
             }
-            let node = Box::into_raw(Box::new(Node {
-                value: T::fresh()?,
-                inherited: head,
-            }));
-            if self
-                .head
-                .compare_exchange(head, node, Ordering::AcqRel, Ordering::Acquire)
-                .is_err()
-            {
+            let node = Box::into_raw(Box::new(Node { value: T::fresh()?, inherited: head }));
+            if self.head.compare_exchange(head, node, Ordering::AcqRel, Ordering::Acquire).is_err() {
                 // SAFETY: the node came from Box::into_raw above and nobody else has seen it.
                 drop(unsafe { Box::from_raw(node) });
                 continue;

@@ -10,11 +10,7 @@ pub(crate) struct Fq<P>(PhantomData<P>);
 impl<P: Params> Fq<P> {
     const SHIFT: u32 = 44;
     /// 2^44/q, rounded to the nearest integer; below 2^31.9 because q > 2^12.1.
-    #[allow(
-        clippy::integer_division,
-        clippy::integer_division_remainder_used,
-        reason = "q is public"
-    )]
+    #[allow(clippy::integer_division, clippy::integer_division_remainder_used, reason = "q is public")]
     const RECIPROCAL: i64 = ((1 << Self::SHIFT) + (P::Q as i64 >> 1)) / P::Q as i64;
     /// 1/q modulo 2^16, by Newton's iteration: each step doubles the number of right bits, and q is right to 3.
     const Q_INVERSE: i16 = {
@@ -35,8 +31,7 @@ impl<P: Params> Fq<P> {
     /// least 1/(2q) > 2^-13.4 away from where rounding changes, so the rounded quotient is exact.
     #[inline(always)]
     pub(crate) const fn freeze(x: i32) -> i16 {
-        let quotient =
-            ((x as i64 * Self::RECIPROCAL + (1 << (Self::SHIFT - 1))) >> Self::SHIFT) as i32;
+        let quotient = ((x as i64 * Self::RECIPROCAL + (1 << (Self::SHIFT - 1))) >> Self::SHIFT) as i32;
         x.wrapping_sub(quotient.wrapping_mul(P::Q as i32)) as i16
     }
 
@@ -89,11 +84,7 @@ pub(crate) const fn third(x: i16) -> i16 {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::integer_division_remainder_used,
-    clippy::modulo_arithmetic,
-    reason = "the oracle divides"
-)]
+#[allow(clippy::integer_division_remainder_used, clippy::modulo_arithmetic, reason = "the oracle divides")]
 mod tests {
     use super::*;
     use crate::params::{Sntrup653, Sntrup761, Sntrup857};
@@ -120,10 +111,7 @@ mod tests {
                 let y = i64::from(Fq::<P>::mul_montgomery(x, Fq::<P>::montgomery(c)));
                 let product = i64::from(x) * i64::from(c);
                 assert_eq!((y * 65536 - product) % q, 0);
-                assert!(
-                    2 * 32768 * y.abs() <= 32768 * q + product.abs(),
-                    "{x} {c} {y}"
-                );
+                assert!(2 * 32768 * y.abs() <= 32768 * q + product.abs(), "{x} {c} {y}");
             }
         }
     }

@@ -21,9 +21,7 @@ use crate::wipe::{Array, Secret};
 ///
 /// # Errors
 /// [`Error::Random`] if the random source fails.
-pub fn generate_key<P: Params>(
-    mut rng: &mut (impl RandomSource + ?Sized),
-) -> Result<KeyPair<P>, Error> {
+pub fn generate_key<P: Params>(mut rng: &mut (impl RandomSource + ?Sized)) -> Result<KeyPair<P>, Error> {
     with_backend!(k => key_gen(&mut rng, k))
 }
 
@@ -59,10 +57,7 @@ fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<Key
         }
     };
     let f = sampling::short::<P>(&draw(rng, element_bytes::<P>())?, k);
-    let h = Rq::from_short(&f)
-        .triple()
-        .recip(k)
-        .mul(&Rq::from_small(&g), k);
+    let h = Rq::from_short(&f).triple().recip(k).mul(&Rq::from_small(&g), k);
     let rho = draw(rng, P::SmallBytes::LEN)?;
     Ok(key::assemble(&f, &g_recip, &h, &rho, k))
 }
@@ -77,24 +72,14 @@ fn encap<P: Params>(
     let mut key_hash = [0; HASH_BYTES];
     hash_into(hash::PUBLIC_KEY, [key.as_bytes(), &[]], &mut key_hash);
     let (ciphertext, r_hash) = hide(&r, key.as_bytes(), &key_hash, k);
-    let secret =
-        SharedSecret::build(|out| hash_into(hash::SESSION, [&*r_hash, ciphertext.as_bytes()], out));
+    let secret = SharedSecret::build(|out| hash_into(hash::SESSION, [&*r_hash, ciphertext.as_bytes()], out));
     Ok((ciphertext, secret))
 }
 
 /// Decap.
-fn decap<P: Params>(
-    ciphertext: &Ciphertext<P>,
-    key: &SecretKey<P>,
-    k: impl Kernels,
-) -> SharedSecret {
+fn decap<P: Params>(ciphertext: &Ciphertext<P>, key: &SecretKey<P>, k: impl Kernels) -> SharedSecret {
     let key = key::split::<P>(key.as_bytes());
-    let r = decrypt::<P>(
-        &ciphertext.as_bytes()[..P::CIPHERTEXT_BYTES - HASH_BYTES],
-        key.f,
-        key.g_recip,
-        k,
-    );
+    let r = decrypt::<P>(&ciphertext.as_bytes()[..P::CIPHERTEXT_BYTES - HASH_BYTES], key.f, key.g_recip, k);
     let (again, mut input_hash) = hide(&r, key.public_key, key.public_key_hash, k);
     let mut rho_hash = Zeroizing::new([0; HASH_BYTES]);
     hash_into(hash::INPUT, [key.rho, &[]], &mut rho_hash);

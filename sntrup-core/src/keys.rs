@@ -13,15 +13,7 @@ pub const SHARED_SECRET_BYTES: usize = HASH_BYTES;
 
 /// `bytes` if they are `expected` many.
 fn checked<'a>(what: &'static str, expected: usize, bytes: &'a [u8]) -> Result<&'a [u8], Error> {
-    if bytes.len() == expected {
-        Ok(bytes)
-    } else {
-        Err(Error::Length {
-            what,
-            expected,
-            got: bytes.len(),
-        })
-    }
+    if bytes.len() == expected { Ok(bytes) } else { Err(Error::Length { what, expected, got: bytes.len() }) }
 }
 
 /// The first bytes of a public string, to tell one from another.

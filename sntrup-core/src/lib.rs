@@ -33,11 +33,7 @@
 //! | `ct`, `wipe`, `rng`, `error`, `fork` | masks, memory that is wiped, random source, errors, fork detection |
 
 #![deny(unsafe_code)]
-#![deny(
-    clippy::integer_division,
-    clippy::integer_division_remainder_used,
-    clippy::modulo_arithmetic
-)]
+#![deny(clippy::integer_division, clippy::integer_division_remainder_used, clippy::modulo_arithmetic)]
 
 mod backend;
 mod batch;

@@ -70,11 +70,7 @@ pub(crate) const fn half(q: i16) -> i16 {
 }
 
 /// Number of values of a rounded coefficient: the multiples of 3 in [-(q-1)/2, (q-1)/2].
-#[allow(
-    clippy::integer_division,
-    clippy::integer_division_remainder_used,
-    reason = "q is public"
-)]
+#[allow(clippy::integer_division, clippy::integer_division_remainder_used, reason = "q is public")]
 pub(crate) const fn rounded_radix(q: i16) -> u32 {
     (q as u32).div_ceil(3)
 }
@@ -160,26 +156,13 @@ impl Plan {
     /// The plan for `n` (1 to 1024) values below `m` (64 to 16384).
     pub(crate) const fn new(n: usize, m: u32) -> Self {
         assert!(n >= 1 && n <= 1024 && m >= 64 && m <= 16384);
-        let unused = Divisor {
-            value: 0,
-            reciprocal: 0,
-        };
-        let mut levels = [Level {
-            len: 0,
-            radix: unused,
-            last: unused,
-            pair_bytes: 0,
-            last_pair_bytes: 0,
-            offset: 0,
-        }; MAX_LEVELS];
+        let unused = Divisor { value: 0, reciprocal: 0 };
+        let mut levels =
+            [Level { len: 0, radix: unused, last: unused, pair_bytes: 0, last_pair_bytes: 0, offset: 0 }; MAX_LEVELS];
         let (mut len, mut radix, mut last, mut offset, mut depth) = (n, m, m, 0, 0);
         while len > 1 {
             let (merged, pair_bytes) = reduce(radix * radix);
-            let (merged_last, last_pair_bytes) = if len & 1 == 0 {
-                reduce(radix * last)
-            } else {
-                (last, 0)
-            };
+            let (merged_last, last_pair_bytes) = if len & 1 == 0 { reduce(radix * last) } else { (last, 0) };
             levels[depth] = Level {
                 len,
                 radix: Divisor::new(radix),
@@ -192,21 +175,9 @@ impl Plan {
             (len, radix, last, depth) = ((len + 1) >> 1, merged, merged_last, depth + 1);
         }
         let divisor = Divisor::new(last);
-        levels[depth] = Level {
-            len,
-            radix: divisor,
-            last: divisor,
-            pair_bytes: 0,
-            last_pair_bytes: 0,
-            offset,
-        };
+        levels[depth] = Level { len, radix: divisor, last: divisor, pair_bytes: 0, last_pair_bytes: 0, offset };
         let top_bytes = if last > 256 { 2 } else { 1 };
-        Self {
-            levels,
-            depth: depth + 1,
-            top_bytes,
-            bytes: offset + top_bytes,
-        }
+        Self { levels, depth: depth + 1, top_bytes, bytes: offset + top_bytes }
     }
 }
 
@@ -233,17 +204,10 @@ impl Divisor {
     const SHIFT: u32 = 43;
 
     /// A divisor of 1 to 16384.
-    #[allow(
-        clippy::integer_division,
-        clippy::integer_division_remainder_used,
-        reason = "a constant of the encoding"
-    )]
+    #[allow(clippy::integer_division, clippy::integer_division_remainder_used, reason = "a constant of the encoding")]
     pub(crate) const fn new(value: u32) -> Self {
         assert!(value >= 1 && value <= 16384);
-        Self {
-            value,
-            reciprocal: (1u64 << Self::SHIFT).div_ceil(value as u64),
-        }
+        Self { value, reciprocal: (1u64 << Self::SHIFT).div_ceil(value as u64) }
     }
 
     /// Quotient and remainder of `x` by the divisor; `x` < 2^29 and `x` < 2^20 * divisor.
@@ -263,11 +227,7 @@ mod tests {
     use super::*;
 
     /// Quotients grow with the dividend, so exactness at both ends of every run is exactness everywhere.
-    #[allow(
-        clippy::integer_division,
-        clippy::integer_division_remainder_used,
-        reason = "the oracle divides"
-    )]
+    #[allow(clippy::integer_division, clippy::integer_division_remainder_used, reason = "the oracle divides")]
     fn exact(divisor: Divisor, limit: u64) {
         let m = divisor.value;
         let limit = limit.min(1 << 29).min((m as u64) << 20) as u32;

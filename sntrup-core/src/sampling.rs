@@ -23,11 +23,7 @@ pub(crate) fn draw(rng: &mut dyn RandomSource, n: usize) -> Result<Zeroizing<Vec
 
 /// The words of `bytes`, little-endian.
 fn words(bytes: &[u8]) -> impl Iterator<Item = u32> {
-    bytes
-        .as_chunks::<4>()
-        .0
-        .iter()
-        .map(|&word| u32::from_le_bytes(word))
+    bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word))
 }
 
 /// A small element, uniform up to 2^-30: the top two bits of three times 30 bits, less 1.
@@ -45,12 +41,7 @@ pub(crate) fn small<P: Params>(bytes: &[u8]) -> R3<P> {
 pub(crate) fn short<P: Params>(bytes: &[u8], k: impl Kernels) -> Short<P> {
     debug_assert_eq!(bytes.len(), element_bytes::<P>());
     let mut tagged = Secret::<P::Words>::zeroed();
-    for (i, (tag, word)) in tagged
-        .as_mut_slice()
-        .iter_mut()
-        .zip(words(bytes))
-        .enumerate()
-    {
+    for (i, (tag, word)) in tagged.as_mut_slice().iter_mut().zip(words(bytes)).enumerate() {
         *tag = if i < P::W { word & !1 } else { word & !3 | 1 };
     }
     k.sort(tagged.as_mut_slice());

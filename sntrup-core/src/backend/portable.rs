@@ -66,20 +66,10 @@ impl Kernels for Portable {
     }
 
     fn encode_rounded<P: Params>(self, out: &mut [u8], c: &P::Coeffs) {
-        codec::encode::<P>(
-            &const { Plans::<P>::ROUNDED },
-            out,
-            c,
-            codec::unsigned_third::<P>,
-        );
+        codec::encode::<P>(&const { Plans::<P>::ROUNDED }, out, c, codec::unsigned_third::<P>);
     }
 
     fn decode_rounded<P: Params>(self, c: &mut P::Coeffs, s: &[u8]) {
-        codec::decode::<P>(
-            &const { Plans::<P>::ROUNDED },
-            c,
-            s,
-            codec::signed_triple::<P>,
-        );
+        codec::decode::<P>(&const { Plans::<P>::ROUNDED }, c, s, codec::signed_triple::<P>);
     }
 }

@@ -24,23 +24,11 @@ pub(crate) fn split<P: Params>(s: &[u8]) -> Parts<'_> {
     let (g_recip, s) = s.split_at(n);
     let (public_key, s) = s.split_at(P::PUBLIC_KEY_BYTES);
     let (rho, public_key_hash) = s.split_at(n);
-    Parts {
-        f,
-        g_recip,
-        public_key,
-        rho,
-        public_key_hash: public_key_hash.try_into().expect("32 bytes are left"),
-    }
+    Parts { f, g_recip, public_key, rho, public_key_hash: public_key_hash.try_into().expect("32 bytes are left") }
 }
 
 /// The key pair of f, 1/g, h = g/(3f) and rho.
-pub(crate) fn assemble<P: Params>(
-    f: &Short<P>,
-    g_recip: &R3<P>,
-    h: &Rq<P>,
-    rho: &[u8],
-    k: impl Kernels,
-) -> KeyPair<P> {
+pub(crate) fn assemble<P: Params>(f: &Short<P>, g_recip: &R3<P>, h: &Rq<P>, rho: &[u8], k: impl Kernels) -> KeyPair<P> {
     let public = PublicKey::<P>::build(|out| radix::encode_rq(h, out, k));
     let secret = SecretKey::<P>::build(|out| {
         let n = P::SmallBytes::LEN;

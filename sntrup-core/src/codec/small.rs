@@ -9,10 +9,7 @@ use crate::wipe::Array;
 pub(crate) fn encode<P: Params>(a: &P::Coeffs, out: &mut [u8]) {
     debug_assert_eq!(out.len(), P::SmallBytes::LEN);
     for (byte, four) in out.iter_mut().zip(a.as_slice()[..P::P].chunks(4)) {
-        *byte = four
-            .iter()
-            .rev()
-            .fold(0, |byte, &x| byte << 2 | (x + 1) as u8);
+        *byte = four.iter().rev().fold(0, |byte, &x| byte << 2 | (x + 1) as u8);
     }
 }
 

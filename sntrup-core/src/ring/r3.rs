@@ -67,12 +67,7 @@ impl<P: Params> R3<P> {
     /// element that results; the caller knows that `self` has weight w in the second case.
     pub(crate) fn or_short(mut self, short: &super::Short<P>, mask: u32) -> super::Short<P> {
         let mask = std::hint::black_box(mask) as i16;
-        for (x, y) in self
-            .0
-            .as_mut_slice()
-            .iter_mut()
-            .zip(short.coeffs().as_slice())
-        {
+        for (x, y) in self.0.as_mut_slice().iter_mut().zip(short.coeffs().as_slice()) {
             *x ^= mask & (*x ^ *y);
         }
         super::Short::from_weighed(self.0)

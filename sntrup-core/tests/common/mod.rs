@@ -14,10 +14,7 @@ pub(crate) struct NistDrbg {
 
 impl NistDrbg {
     pub(crate) fn new(seed: &[u8; 48]) -> Self {
-        let mut drbg = Self {
-            key: [0; 32],
-            counter: 0,
-        };
+        let mut drbg = Self { key: [0; 32], counter: 0 };
         drbg.update(seed);
         drbg
     }
@@ -70,12 +67,7 @@ pub(crate) struct Faulty<R> {
 
 impl<R> Faulty<R> {
     pub(crate) fn new(inner: R, fail_at: usize) -> Self {
-        Self {
-            inner,
-            requests: 0,
-            fail_at,
-            failures: 1,
-        }
+        Self { inner, requests: 0, fail_at, failures: 1 }
     }
 }
 

@@ -29,12 +29,7 @@ pub(super) fn signed_triple<P: Params>(x: i16) -> i16 {
 }
 
 /// Encodes the coefficients, mapped to numbers below the plan's radix, into exactly the plan's bytes.
-pub(super) fn encode<P: Params>(
-    plan: &Plan,
-    out: &mut [u8],
-    a: &P::Coeffs,
-    map: impl Fn(i16) -> i16,
-) {
+pub(super) fn encode<P: Params>(plan: &Plan, out: &mut [u8], a: &P::Coeffs, map: impl Fn(i16) -> i16) {
     debug_assert_eq!(out.len(), plan.bytes);
     let mut values = Secret::<P::Coeffs>::zeroed();
     let values = values.as_mut_slice();
@@ -62,18 +57,10 @@ pub(super) fn encode<P: Params>(
 }
 
 /// Decodes a string of the plan's length, whatever it holds, to numbers below the plan's radix, mapped to coefficients.
-pub(super) fn decode<P: Params>(
-    plan: &Plan,
-    a: &mut P::Coeffs,
-    s: &[u8],
-    map: impl Fn(i16) -> i16,
-) {
+pub(super) fn decode<P: Params>(plan: &Plan, a: &mut P::Coeffs, s: &[u8], map: impl Fn(i16) -> i16) {
     debug_assert_eq!(s.len(), plan.bytes);
     let values = a.as_mut_slice();
-    let top = s[plan.bytes - plan.top_bytes..]
-        .iter()
-        .rev()
-        .fold(0, |top, &byte| top << 8 | u32::from(byte));
+    let top = s[plan.bytes - plan.top_bytes..].iter().rev().fold(0, |top, &byte| top << 8 | u32::from(byte));
     values[0] = plan.levels[plan.depth - 1].last.div_rem(top).1 as i16;
     for level in plan.levels[..plan.depth - 1].iter().rev() {
         let pairs = level.len >> 1;
@@ -84,15 +71,9 @@ pub(super) fn decode<P: Params>(
         for i in (0..pairs).rev() {
             let position = level.offset + i * level.pair_bytes;
             let low = &s[position..position + bytes_of_pair(level, i)];
-            let merged = low.iter().rev().fold(values[i] as u32, |merged, &byte| {
-                merged << 8 | u32::from(byte)
-            });
+            let merged = low.iter().rev().fold(values[i] as u32, |merged, &byte| merged << 8 | u32::from(byte));
             let (rest, first) = level.radix.div_rem(merged);
-            let divisor = if 2 * i + 2 == level.len {
-                level.last
-            } else {
-                level.radix
-            };
+            let divisor = if 2 * i + 2 == level.len { level.last } else { level.radix };
             values[2 * i] = first as i16;
             values[2 * i + 1] = divisor.div_rem(rest).1 as i16;
         }
@@ -106,9 +87,5 @@ pub(super) fn decode<P: Params>(
 /// Number of bytes that leave pair `i` of the level.
 #[inline(always)]
 fn bytes_of_pair(level: &Level, i: usize) -> usize {
-    if 2 * i + 2 == level.len {
-        level.last_pair_bytes
-    } else {
-        level.pair_bytes
-    }
+    if 2 * i + 2 == level.len { level.last_pair_bytes } else { level.pair_bytes }
 }

@@ -15,9 +15,7 @@ pub(super) fn mul_rq<P: Params>(h: &mut P::Coeffs, a: &P::Coeffs, b: &P::Coeffs)
     debug_assert_canonical::<P>(b);
     let dot = |a: &[i16], b: &[i16]| {
         let chunks = a.chunks(CHUNK).zip(b.chunks(CHUNK));
-        let sum = chunks
-            .map(|(a, b)| i32::from(Fq::<P>::freeze(toeplitz::dot(a, b))))
-            .sum();
+        let sum = chunks.map(|(a, b)| i32::from(Fq::<P>::freeze(toeplitz::dot(a, b)))).sum();
         Fq::<P>::freeze(sum)
     };
     toeplitz::product::<P>(h, a, b, |x| Fq::<P>::freeze(i32::from(x)), dot);

@@ -20,10 +20,7 @@ struct Planes {
 }
 
 impl Planes {
-    const ZERO: Self = Self {
-        plus: [0; WORDS],
-        minus: [0; WORDS],
-    };
+    const ZERO: Self = Self { plus: [0; WORDS], minus: [0; WORDS] };
 
     /// Sets coefficient `i`, so far 0, to `value` in {-1, 0, 1}.
     fn set(&mut self, i: usize, value: i16) {

@@ -41,7 +41,5 @@ pub(super) fn product<P: Params>(
 /// The sum of a_i * b_i modulo 2^32; the callers' bounds keep it exact.
 #[inline(always)]
 pub(super) fn dot(a: &[i16], b: &[i16]) -> i32 {
-    a.iter().zip(b).fold(0, |sum, (&x, &y)| {
-        sum.wrapping_add(i32::from(x) * i32::from(y))
-    })
+    a.iter().zip(b).fold(0, |sum, (&x, &y)| sum.wrapping_add(i32::from(x) * i32::from(y)))
 }

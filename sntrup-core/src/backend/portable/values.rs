@@ -30,18 +30,12 @@ pub(super) fn weight_is_w<P: Params>(a: &P::Coeffs) -> u32 {
 
 /// Asserts, in debug builds, that `a` is canonical and its padding zero.
 pub(super) fn debug_assert_canonical<P: Params>(a: &P::Coeffs) {
-    debug_assert!(
-        bounded::<P>(a, Fq::<P>::HALF),
-        "a coefficient is not canonical, or the padding is not zero"
-    );
+    debug_assert!(bounded::<P>(a, Fq::<P>::HALF), "a coefficient is not canonical, or the padding is not zero");
 }
 
 /// Asserts, in debug builds, that `a` is ternary and its padding zero.
 pub(super) fn debug_assert_ternary<P: Params>(a: &P::Coeffs) {
-    debug_assert!(
-        bounded::<P>(a, 1),
-        "a coefficient is not in {{-1, 0, 1}}, or the padding is not zero"
-    );
+    debug_assert!(bounded::<P>(a, 1), "a coefficient is not in {{-1, 0, 1}}, or the padding is not zero");
 }
 
 fn bounded<P: Params>(a: &P::Coeffs, bound: i16) -> bool {
