@@ -42,7 +42,7 @@ static DEFINITIONS: Definitions<{ if cfg!(feature = "fault-injection") { 7 } els
     define(
         BACKEND,
         c"BACKEND",
-        c"Which implementation computes: auto (the fastest that this processor runs), or portable",
+        c"Which implementation computes: auto (the fastest that this processor runs) or a name, such as portable",
         sys::ENGINE_CMD_FLAG_STRING,
     ),
     define(VERSION, c"VERSION", c"Tells the version of the engine", sys::ENGINE_CMD_FLAG_NO_INPUT),
