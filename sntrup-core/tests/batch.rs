@@ -105,7 +105,7 @@ fn redrawn<P: Params>() {
         assert_eq!(rng.requests[0], batch);
         let again = rng.requests[1];
         if P::P == 653 {
-            assert!(again % (4 * P::P) == 0 && again < batch / 2, "few small elements, not {again} bytes");
+            assert!(again.is_multiple_of(4 * P::P) && again < batch / 2, "few small elements, not {again} bytes");
         } else {
             assert_eq!(again, batch);
         }
