@@ -1,6 +1,6 @@
 //! Handshakes between real programs, judged by what is seen on the wire.
 
-use engntru_tests::bed::{Bed, KEMS, KeyKind, OpenSsl, P256, SNTRUP761, SNTRUP857, X25519};
+use engntru_tests::bed::{Bed, KEMS, KeyKind, OpenSsl, P256, PATIENCE, SNTRUP761, SNTRUP857, X25519};
 use engntru_tests::conf::Conf;
 use engntru_tests::env;
 use engntru_tests::raw::{Hello, RawPeer};
@@ -277,6 +277,36 @@ fn a_share_that_is_there_wins_over_a_preferred_group_without_one() {
                 assert_eq!(group, Some(shares[0].0), "{arguments:?}");
             }
         }
+    }
+}
+
+/// A resumed connection (psk_dhe_ke) makes fresh shares on both sides (W10).
+#[test]
+fn a_resumed_connection_makes_fresh_shares() {
+    let bed = Bed::new();
+    for kem in KEMS {
+        let server = bed.server(&bed.engine, &["-groups", kem.name]);
+        let tap = Tap::start(server.address, Settings::default()).unwrap();
+        let session = bed.path("session.pem").display().to_string();
+        let shares = |option: &str| {
+            let run = bed.client(&bed.engine, tap.address(), &["-groups", kem.name, option, &session]);
+            assert!(run.succeeded(), "{run:?}");
+            let said = tap.next(PATIENCE).unwrap().conversation().unwrap();
+            let negotiated = said.negotiated().unwrap();
+            assert_eq!(
+                (negotiated.group, negotiated.client_share, negotiated.server_share),
+                (Some(kem.group), Some(kem.public_key), Some(kem.ciphertext))
+            );
+            let hello = said.client_hellos()[0].clone();
+            let server_share = said.server_hello().unwrap().key_exchange.clone().unwrap();
+            (hello.share(kem.group).unwrap().to_vec(), server_share, hello.psk_identities, run.end.stdout)
+        };
+        let first = shares("-sess_out");
+        let second = shares("-sess_in");
+        assert_eq!((first.2, second.2), (0, 1));
+        assert!(first.3.contains("New, TLSv1.3") && second.3.contains("Reused, TLSv1.3"), "{}", second.3);
+        assert_ne!(first.0, second.0, "the client's share was used again");
+        assert_ne!(first.1, second.1, "the server's share was used again");
     }
 }
 
