@@ -11,6 +11,8 @@ need_rust() {
     local wanted
     wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
     need cc=gcc
+    # Without the authorities' certificates nothing can be fetched.
+    if command -v apt-get >/dev/null; then need update-ca-certificates=ca-certificates; fi
     rust_is_new_enough "$wanted" && return
     export RUSTUP_HOME=$target/rust/rustup CARGO_HOME=$target/rust/cargo
     export PATH=$CARGO_HOME/bin:$PATH
