@@ -46,7 +46,9 @@ impl RandomSource for Source {
             Source::System => getrandom::fill(out).map_err(|_| RandomError)?,
             Source::AwsLc => aws_lc_rs::rand::fill(out).map_err(|_| RandomError)?,
             // SAFETY: the pointer and the length are those of one exclusive slice.
-            Source::Libcrypto => unsafe { oqs_sys::rand::OQS_randombytes(out.as_mut_ptr(), out.len()) },
+            Source::Libcrypto => unsafe {
+                oqs_sys::rand::OQS_randombytes(out.as_mut_ptr(), out.len())
+            },
         }
         Ok(())
     }
