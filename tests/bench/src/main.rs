@@ -91,6 +91,8 @@ fn bench(options: Options) -> Result<(), String> {
         options.rounds, rates.cycles_per_tick
     );
     println!("{}", report.table());
+    println!("The random sources by themselves (every random request above includes them):\n");
+    println!("{}", report.random_sources(&random::costs()));
     println!("Targets, as ratios (met when minima and medians both are at most the figure):\n");
     println!("{}", report.targets());
     if let Some(path) = options.json {

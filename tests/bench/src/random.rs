@@ -1,5 +1,6 @@
 //! Random sources, so that we can be run on the same one as each peer.
 
+use crate::clock::ticks;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use sntrup_core::{RandomError, RandomSource};
@@ -37,6 +38,34 @@ impl Source {
     pub fn user() -> Self {
         Source::User(Box::new(user()))
     }
+}
+
+/// Bytes of a request: a seed, and what the specified sampler of sntrup761 draws for a short element.
+pub const REQUESTS: [usize; 2] = [32, 4 * 761];
+
+/// Each source by name, with the median ticks of the [`REQUESTS`] taken by themselves.
+pub fn costs() -> [(&'static str, [f64; 2]); 4] {
+    let sources = [
+        (USER, Source::user()),
+        (SYSTEM, Source::System),
+        (AWS_LC, Source::AwsLc),
+        (LIBCRYPTO, Source::Libcrypto),
+    ];
+    sources.map(|(name, mut source)| {
+        let median = REQUESTS.map(|bytes| {
+            let mut out = vec![0; bytes];
+            let mut samples: Vec<u64> = (0..1000)
+                .map(|_| {
+                    let start = ticks();
+                    source.fill(&mut out).expect("the random source works");
+                    ticks() - start
+                })
+                .collect();
+            samples.sort_unstable();
+            samples[samples.len() / 2] as f64
+        });
+        (name, median)
+    })
 }
 
 impl RandomSource for Source {

@@ -2,6 +2,7 @@
 
 use crate::clock::Rates;
 use crate::contest::{Figure, Operation};
+use crate::random::REQUESTS;
 use std::fmt::Write;
 
 /// Peers that have a column of ratios, and the set they are taken from where it is not the row's own.
@@ -152,6 +153,18 @@ impl Report<'_> {
             rows.push(row);
         }
         markdown(&rows, 3..16)
+    }
+
+    /// What the random sources take by themselves, from their ticks, in Markdown.
+    pub fn random_sources(&self, costs: &[(&'static str, [f64; 2])]) -> String {
+        let mut rows = vec![vec!["random source".to_owned()]];
+        rows[0].extend(REQUESTS.map(|bytes| format!("ns for {bytes} bytes")));
+        for (name, ticks) in costs {
+            let mut row = vec![(*name).to_owned()];
+            row.extend(ticks.map(|ticks| whole(ticks * self.rates.ns_per_tick)));
+            rows.push(row);
+        }
+        markdown(&rows, 1..3)
     }
 
     /// The targets with what was reached, in Markdown.
