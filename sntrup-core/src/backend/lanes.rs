@@ -123,7 +123,7 @@ pub(crate) trait V16: Copy {
     /// Even lanes of `self`, odd lanes of `odd`.
     fn blend_odd(self, odd: Self) -> Self;
     /// Exchanges the two lanes of each pair.
-    fn swap_pairs(self) -> Self;
+    fn swap_pairs(self, token: Self::Token) -> Self;
     /// Pairs `(self_i, other_i)` for the even `i`.
     fn pairs_even(self, other: Self) -> Self;
     /// Pairs `(self_i, other_i)` for the odd `i`.

@@ -101,39 +101,68 @@ fn prepare_group<M: Modulus, V: V16>(token: V::Token, b: &[Chunk; GROUP], zeta: 
             if at > 0 {
                 pair.blend_odd(previous).store(&mut out[at]);
             }
-            pair.swap_pairs().store(&mut out[at + 1]);
+            pair.swap_pairs(token).store(&mut out[at + 1]);
             previous = pair;
         }
     }
 }
 
-/// Products of eight points modulo x¹⁶ - ζ, in the transposed form.
+/// Products of eight points modulo x¹⁶ - ζ, one chunk a point.
 ///
 /// c_i = Σ_m ⟨(a_2m, a_2m+1), (b_{i-2m}, b_{i-2m-1})⟩: sixteen products, each of the operands within `POINT_BOUND`.
 #[inline(always)]
-fn multiply_group<T: Transform, V: V16>(token: V::Token, a: &[Chunk; GROUP], b: &[Chunk; PREPARED]) -> [V; GROUP] {
-    let a: [V; GROUP] = [
-        V::load(token, &a[0]),
-        V::load(token, &a[1]),
-        V::load(token, &a[2]),
-        V::load(token, &a[3]),
-        V::load(token, &a[4]),
-        V::load(token, &a[5]),
-        V::load(token, &a[6]),
-        V::load(token, &a[7]),
-    ];
-    let mut c = [V::zero(token); GROUP];
-    for i in 0..GROUP {
-        // The window of b that outputs 2i and 2i + 1 read. Hidden, so that these stay memory operands.
-        let window: &[Chunk; 16] = b[2 * i + 2..2 * i + 18].try_into().expect("sixteen chunks");
-        let window = V::hide(token, window);
-        let (even, odd) = (dot::<0, V>(token, &a, window), dot::<1, V>(token, &a, window));
-        c[i] = reduce_wide::<T, V>(token, even, odd).within(T::PRODUCT_BOUND);
+fn multiply_group<T: Transform, V: V16>(
+    token: V::Token,
+    a: &[Chunk; GROUP],
+    b: &[Chunk; PREPARED],
+    out: &mut [Chunk; GROUP],
+) {
+    let a: [V; GROUP] = load_group(token, a);
+    // Unrolled by hand: the compiler would keep a loop, at five instructions a turn.
+    outputs::<T, 0, V>(token, &a, b, out);
+    outputs::<T, 1, V>(token, &a, b, out);
+    outputs::<T, 2, V>(token, &a, b, out);
+    outputs::<T, 3, V>(token, &a, b, out);
+    outputs::<T, 4, V>(token, &a, b, out);
+    outputs::<T, 5, V>(token, &a, b, out);
+    outputs::<T, 6, V>(token, &a, b, out);
+    outputs::<T, 7, V>(token, &a, b, out);
+    let c = V::transpose(load_group(token, out));
+    for m in 0..GROUP {
+        c[m].store(&mut out[m]);
     }
-    c
 }
 
-/// The sum of eight pair products for output `ODD` of a window of [`multiply_group`], in two chains of additions.
+#[inline(always)]
+fn load_group<V: V16>(token: V::Token, from: &[Chunk; GROUP]) -> [V; GROUP] {
+    [
+        V::load(token, &from[0]),
+        V::load(token, &from[1]),
+        V::load(token, &from[2]),
+        V::load(token, &from[3]),
+        V::load(token, &from[4]),
+        V::load(token, &from[5]),
+        V::load(token, &from[6]),
+        V::load(token, &from[7]),
+    ]
+}
+
+/// Outputs 2I and 2I + 1 of [`multiply_group`], as pairs.
+#[inline(always)]
+fn outputs<T: Transform, const I: usize, V: V16>(
+    token: V::Token,
+    a: &[V; GROUP],
+    b: &[Chunk; PREPARED],
+    out: &mut [Chunk; GROUP],
+) {
+    // The window of b that these outputs read. Hidden, so that its chunks stay memory operands.
+    let window: &[Chunk; 16] = b[2 * I + 2..2 * I + 18].try_into().expect("sixteen chunks");
+    let window = V::hide(token, window);
+    let (even, odd) = (dot::<0, V>(token, a, window), dot::<1, V>(token, a, window));
+    reduce_wide::<T, V>(token, even, odd).within(T::PRODUCT_BOUND).store(&mut out[I]);
+}
+
+/// The sum of eight pair products for output `ODD` of a window, in two chains of additions.
 #[inline(always)]
 fn dot<const ODD: usize, V: V16>(token: V::Token, a: &[V; GROUP], window: &[Chunk; 16]) -> V::Wide {
     let mut s = a[0].madd(V::load(token, &window[14 + ODD]));
@@ -304,10 +333,7 @@ impl<T: Transform, const N: usize> Kernel for Multiply<'_, T, N> {
         for g in 0..T::GROUPS {
             prepare_group::<T, V>(token, &b[g], &T::roots()[g], prepared);
             for j in 0..N {
-                let c = V::transpose(multiply_group::<T, V>(token, &a[j][g], prepared));
-                for m in 0..GROUP {
-                    c[m].store(&mut products[j][g][m]);
-                }
+                multiply_group::<T, V>(token, &a[j][g], prepared, &mut products[j][g]);
             }
         }
     }
@@ -330,10 +356,7 @@ impl<T: Transform> Kernel for MultiplyPrepared<'_, T> {
     fn run<V: V16>(self, token: V::Token) {
         let operands = self.a.as_chunks::<GROUP>().0.iter().zip(self.prepared.as_chunks::<PREPARED>().0);
         for ((a, b), product) in operands.zip(self.product.as_chunks_mut::<GROUP>().0) {
-            let c = V::transpose(multiply_group::<T, V>(token, a, b));
-            for m in 0..GROUP {
-                c[m].store(&mut product[m]);
-            }
+            multiply_group::<T, V>(token, a, b, product);
         }
     }
 }

@@ -84,7 +84,7 @@ impl V16 for Lanes {
         Self(from_fn(|i| if i % 2 == 0 { self.0[i] } else { odd.0[i] }))
     }
     #[inline(always)]
-    fn swap_pairs(self) -> Self {
+    fn swap_pairs(self, (): ()) -> Self {
         Self(from_fn(|i| self.0[i ^ 1]))
     }
     #[inline(always)]

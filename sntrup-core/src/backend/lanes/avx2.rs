@@ -107,14 +107,19 @@ impl V16 for Lanes {
         Self(compute!(_mm256_blend_epi16::<0xaa>(self.0, odd.0)))
     }
     #[inline(always)]
-    fn swap_pairs(self) -> Self {
-        Self(compute!(_mm256_shuffle_epi8(
-            self.0,
-            _mm256_setr_epi8(
-                2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, //
-                2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13,
-            )
-        )))
+    fn swap_pairs(self, token: Self::Token) -> Self {
+        // Two bytes up, two bytes down, in each half. Hidden, or the compiler splits the shuffle into two.
+        const SWAP: Chunk = {
+            let (mut swap, mut i) = (Chunk::ZERO, 0);
+            while i < 16 {
+                let other = (i as i16 ^ 1) % 8 * 2;
+                swap.0[i] = (other + 1) << 8 | other;
+                i += 1;
+            }
+            swap
+        };
+        let swap = Self::load(token, Self::hide(token, const { &SWAP }));
+        Self(compute!(_mm256_shuffle_epi8(self.0, swap.0)))
     }
     #[inline(always)]
     fn pairs_even(self, other: Self) -> Self {

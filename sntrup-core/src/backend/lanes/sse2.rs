@@ -133,7 +133,7 @@ impl V16 for Lanes {
         self.map2(odd, select)
     }
     #[inline(always)]
-    fn swap_pairs(self) -> Self {
+    fn swap_pairs(self, (): ()) -> Self {
         let swap = |x| compute!(_mm_shufflehi_epi16::<0b10_11_00_01>(_mm_shufflelo_epi16::<0b10_11_00_01>(x)));
         Self(swap(self.0), swap(self.1))
     }
