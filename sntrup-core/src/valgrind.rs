@@ -74,42 +74,25 @@ pub(crate) fn errors() -> usize {
     unsafe { request(number::COUNT_ERRORS, [0; 3]) }
 }
 
-/// Marks bytes as secret: memcheck takes them, and all that is computed from them, for undefined.
-pub(crate) fn mark_secret(bytes: &mut [u8]) {
+/// Marks values as secret: memcheck takes them, and all that is computed from them, for undefined.
+pub(crate) fn mark_secret<T: Copy>(values: &mut [T]) {
+    let place = [values.as_mut_ptr() as usize, size_of_val(values), 0];
     // SAFETY: the request changes valgrind's notes about this memory, not the memory.
-    unsafe {
-        request(
-            number::MAKE_MEM_UNDEFINED,
-            [bytes.as_mut_ptr() as usize, bytes.len(), 0],
-        )
-    };
+    unsafe { request(number::MAKE_MEM_UNDEFINED, place) };
 }
 
-/// Marks bytes as public.
-pub(crate) fn mark_public(bytes: &mut [u8]) {
+/// Marks values as public.
+pub(crate) fn mark_public<T: Copy>(values: &mut [T]) {
+    let place = [values.as_mut_ptr() as usize, size_of_val(values), 0];
     // SAFETY: as in `mark_secret`.
-    unsafe {
-        request(
-            number::MAKE_MEM_DEFINED,
-            [bytes.as_mut_ptr() as usize, bytes.len(), 0],
-        )
-    };
+    unsafe { request(number::MAKE_MEM_DEFINED, place) };
 }
 
 /// The number of secret (undefined) bits among the bytes; 0 outside memcheck.
 pub(crate) fn secret_bits(bytes: &[u8]) -> u32 {
     let mut bits = vec![0u8; bytes.len()];
     // SAFETY: the request reads the notes about `bytes` and writes as many bytes to `bits`, which has that length.
-    unsafe {
-        request(
-            number::GET_VBITS,
-            [
-                bytes.as_ptr() as usize,
-                bits.as_mut_ptr() as usize,
-                bytes.len(),
-            ],
-        )
-    };
+    unsafe { request(number::GET_VBITS, [bytes.as_ptr() as usize, bits.as_mut_ptr() as usize, bytes.len()]) };
     bits.iter().map(|byte| byte.count_ones()).sum()
 }
 

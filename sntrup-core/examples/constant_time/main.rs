@@ -9,9 +9,8 @@
 mod valgrind;
 
 use sntrup_core::{
-    Backend, Ciphertext, Error, Params, RandomError, RandomSource, SHARED_SECRET_BYTES, SecretKey,
-    SharedSecret, Sntrup653, Sntrup761, Sntrup857, Stock, decapsulate, encapsulate, generate_batch,
-    generate_key,
+    Backend, Ciphertext, Error, Params, RandomError, RandomSource, SHARED_SECRET_BYTES, SecretKey, SharedSecret,
+    Sntrup653, Sntrup761, Sntrup857, Stock, decapsulate, encapsulate, generate_batch, generate_key,
 };
 use std::hint::black_box;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -45,27 +44,23 @@ fn main() -> ExitCode {
     }
     let done = match arguments[..] {
         ["--backends"] => {
-            Backend::available()
-                .iter()
-                .for_each(|backend| println!("{backend}"));
+            Backend::available().iter().for_each(|backend| println!("{backend}"));
             Ok(())
         }
         ["--canary", name] => canary(name),
         [backend, "sntrup653"] => check::<Sntrup653>(backend),
         [backend, "sntrup761"] => check::<Sntrup761>(backend),
         [backend, "sntrup857"] => check::<Sntrup857>(backend),
-        _ => Err(
-            "usage: constant_time --backends | --canary branch|index|division | BACKEND SET"
-                .to_owned(),
-        ),
+        _ => Err("usage: constant_time --backends | --canary branch|index|division | BACKEND SET".to_owned()),
     };
+    #[cfg(ct_check)]
+    for (name, times) in sntrup_core::disclosures() {
+        println!("  disclosed {times} times: {name}");
+    }
     match done {
         Ok(()) if valgrind::errors() == 0 => ExitCode::SUCCESS,
         Ok(()) => {
-            eprintln!(
-                "constant_time: memcheck reported {} places that depend on a secret",
-                valgrind::errors()
-            );
+            eprintln!("constant_time: memcheck reported {} places that depend on a secret", valgrind::errors());
             ExitCode::FAILURE
         }
         Err(error) => {
@@ -110,11 +105,7 @@ fn check<P: Params>(backend: &str) -> Result<(), String> {
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 /// Runs a step and names it if it fails or if memcheck has something to report.
-fn step<P: Params>(
-    backend: Backend,
-    name: &str,
-    run: impl FnOnce() -> Outcome,
-) -> Result<(), String> {
+fn step<P: Params>(backend: Backend, name: &str, run: impl FnOnce() -> Outcome) -> Result<(), String> {
     let before = valgrind::errors();
     run().map_err(|error| format!("{} {backend}, {name}: {error}", P::NAME))?;
     let reports = valgrind::errors() - before;
@@ -124,27 +115,16 @@ fn step<P: Params>(
 
 /// Encapsulates to a public key and decapsulates good and forged ciphertexts, from bytes and with prepared keys.
 fn exercise<P: Params>(public: &[u8], secret: &SecretKey<P>, rng: &mut SecretSource) -> Outcome {
-    expect(
-        valgrind::secret_bits(secret.as_bytes()) > 0,
-        "the secret key is followed as a secret",
-    )?;
+    expect(valgrind::secret_bits(secret.as_bytes()) > 0, "the secret key is followed as a secret")?;
     // Disclosed: the public key and the ciphertext are what the operations are there to publish.
     let public = sntrup_core::PublicKey::<P>::from_bytes(&published(public))?;
     let secret = SecretKey::<P>::from_bytes(secret.as_bytes())?;
 
     let (ciphertext, shared) = encapsulate(&public, rng)?;
     let good = published(ciphertext.as_bytes());
-    same(
-        &shared,
-        &decapsulate(&Ciphertext::<P>::from_bytes(&good)?, &secret),
-        true,
-    )?;
+    same(&shared, &decapsulate(&Ciphertext::<P>::from_bytes(&good)?, &secret), true)?;
     for forged in forgeries::<P>(&good) {
-        same(
-            &shared,
-            &decapsulate(&Ciphertext::<P>::from_bytes(&forged)?, &secret),
-            false,
-        )?;
+        same(&shared, &decapsulate(&Ciphertext::<P>::from_bytes(&forged)?, &secret), false)?;
     }
     Ok(())
 }
@@ -156,9 +136,7 @@ fn forgeries<P: Params>(good: &[u8]) -> Vec<Vec<u8>> {
         bytes[position] ^= 1;
         bytes
     };
-    let noise = (0..good.len())
-        .map(|i| (i.wrapping_mul(167) >> 3) as u8)
-        .collect();
+    let noise = (0..good.len()).map(|i| (i.wrapping_mul(167) >> 3) as u8).collect();
     vec![
         flipped(0),
         flipped(good.len() - 33),
@@ -180,43 +158,24 @@ fn published(bytes: &[u8]) -> Vec<u8> {
 fn same(a: &SharedSecret, b: &SharedSecret, equal: bool) -> Outcome {
     for key in [a, b] {
         let bits = valgrind::secret_bits(key.as_bytes());
-        expect(
-            bits == 8 * SHARED_SECRET_BYTES as u32,
-            "every bit of a session key is followed as a secret",
-        )?;
+        expect(bits == 8 * SHARED_SECRET_BYTES as u32, "every bit of a session key is followed as a secret")?;
     }
     let [a, b] = [a, b].map(|key| published(key.as_bytes()));
-    expect(
-        (a == b) == equal,
-        if equal {
-            "both sides have the same key"
-        } else {
-            "a forgery gives another key"
-        },
-    )
+    expect((a == b) == equal, if equal { "both sides have the same key" } else { "a forgery gives another key" })
 }
 
 fn expect(condition: bool, what: &str) -> Outcome {
-    if condition {
-        Ok(())
-    } else {
-        Err(format!("this does not hold: {what}").into())
-    }
+    if condition { Ok(()) } else { Err(format!("this does not hold: {what}").into()) }
 }
 
 /// Plants a leak that the checks must find: the branch and the index by memcheck, the division by the disassembly.
 fn canary(name: &str) -> Result<(), String> {
     let mut secret = [0u8; 2];
-    SecretSource { state: 1 }
-        .fill(&mut secret)
-        .map_err(|error| error.to_string())?;
+    SecretSource { state: 1 }.fill(&mut secret).map_err(|error| error.to_string())?;
     let leak = match name {
         "branch" => canary_branch(secret[0]),
         "index" => canary_index(secret[0]),
-        "division" => canary_division(
-            secret[0].into(),
-            NonZeroU32::MIN.saturating_add(secret[1].into()),
-        ),
+        "division" => canary_division(secret[0].into(), NonZeroU32::MIN.saturating_add(secret[1].into())),
         _ => return Err(format!("there is no canary {name}")),
     };
     black_box(leak);

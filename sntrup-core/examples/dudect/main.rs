@@ -10,8 +10,8 @@
 mod welch;
 
 use sntrup_core::{
-    Backend, Ciphertext, Error, Params, RandomError, RandomSource, Sntrup653, Sntrup761, Sntrup857,
-    decapsulate, encapsulate, generate_batch, generate_key,
+    Backend, Ciphertext, Error, Params, RandomError, RandomSource, Sntrup653, Sntrup761, Sntrup857, decapsulate,
+    encapsulate, generate_batch, generate_key,
 };
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -45,9 +45,7 @@ fn usage() -> String {
 /// Runs all tests; true if no test saw a difference and both controls came out as they must.
 fn run(seconds: u64) -> Result<bool, String> {
     let time = Duration::from_secs(seconds);
-    println!(
-        "| backend | set | test | timings | median ns | difference of means, ns | largest \\|t\\| | verdict |"
-    );
+    println!("| backend | set | test | timings | median ns | difference of means, ns | largest \\|t\\| | verdict |");
     println!("|---|---|---|--:|--:|--:|--:|---|");
     let mut passed = true;
     for &backend in Backend::available() {
@@ -63,22 +61,12 @@ fn run(seconds: u64) -> Result<bool, String> {
 fn tests<P: Params>(backend: Backend, time: Duration) -> Result<bool, Error> {
     let mut noise = Noise::from_system();
     let pair = generate_key::<P>(&mut noise)?;
-    let mut genuine = || {
-        Ok(encapsulate(pair.public(), &mut noise)?
-            .0
-            .as_bytes()
-            .to_vec())
-    };
+    let mut genuine = || Ok(encapsulate(pair.public(), &mut noise)?.0.as_bytes().to_vec());
     let good = pool(&mut genuine)?;
     let others = pool(&mut genuine)?;
-    let forged: Vec<Vec<u8>> = good
-        .iter()
-        .enumerate()
-        .map(|(i, bytes)| forge(bytes, i))
-        .collect();
+    let forged: Vec<Vec<u8>> = good.iter().enumerate().map(|(i, bytes)| forge(bytes, i)).collect();
     let decap = |bytes: &[u8]| {
-        let ciphertext =
-            Ciphertext::<P>::from_bytes(bytes).expect("the ciphertext has the right length");
+        let ciphertext = Ciphertext::<P>::from_bytes(bytes).expect("the ciphertext has the right length");
         black_box(decapsulate(&ciphertext, pair.secret()));
     };
 
@@ -95,49 +83,25 @@ fn tests<P: Params>(backend: Backend, time: Duration) -> Result<bool, Error> {
         println!("| {backend} | {} | {name} | {test} | {verdict} |", P::NAME);
     };
 
-    report(
-        "decapsulation, genuine / forged",
-        compare(time, [&good, &forged], decap),
-        false,
-    );
+    report("decapsulation, genuine / forged", compare(time, [&good, &forged], decap), false);
     let key: &dyn Fn(&mut Tape) = &|tape| drop(black_box(generate_key::<P>(tape)));
     let pools = [&tapes(true, key)[..], &tapes(false, key)[..]];
-    report(
-        "key generation, fixed / random",
-        compare_tapes(time, pools, key),
-        false,
-    );
+    report("key generation, fixed / random", compare_tapes(time, pools, key), false);
     let batch: &dyn Fn(&mut Tape) = &|tape| drop(black_box(generate_batch::<P>(BATCH, tape)));
     let pools = [&tapes(true, batch)[..], &tapes(false, batch)[..]];
-    report(
-        "batch of 8, fixed / random",
-        compare_tapes(time, pools, batch),
-        false,
-    );
+    report("batch of 8, fixed / random", compare_tapes(time, pools, batch), false);
     let encap: &dyn Fn(&mut Tape) = &|tape| drop(black_box(encapsulate(pair.public(), tape)));
     let pools = [&tapes(true, encap)[..], &tapes(false, encap)[..]];
-    report(
-        "encapsulation, fixed / random",
-        compare_tapes(time, pools, encap),
-        false,
-    );
+    report("encapsulation, fixed / random", compare_tapes(time, pools, encap), false);
 
-    report(
-        "control: decapsulation, genuine / genuine",
-        compare(time, [&good, &others], decap),
-        false,
-    );
+    report("control: decapsulation, genuine / genuine", compare(time, [&good, &others], decap), false);
     // What an implementation does that compares the ciphertexts with `==`: it stops at the first difference.
     let one = vec![good[0].clone(); POOL];
     let planted = compare(time, [&one, &forged], |bytes| {
         decap(bytes);
         black_box(early_exit(&good[0], bytes));
     });
-    report(
-        "control: planted early exit, genuine / forged",
-        planted,
-        true,
-    );
+    report("control: planted early exit, genuine / forged", planted, true);
     Ok(passed)
 }
 
@@ -178,21 +142,14 @@ fn tapes(fixed: bool, operation: &dyn Fn(&mut Tape)) -> Vec<Vec<u8>> {
     };
     let mut lengths: Vec<usize> = (0..31).map(|_| make().len()).collect();
     lengths.sort_unstable();
-    let usual = lengths
-        .chunk_by(|a, b| a == b)
-        .max_by_key(|same| same.len())
-        .map_or(0, |same| same[0]);
+    let usual = lengths.chunk_by(|a, b| a == b).max_by_key(|same| same.len()).map_or(0, |same| same[0]);
     let mut usual_tape = || loop {
         let bytes = make();
         if bytes.len() == usual {
             break bytes;
         }
     };
-    if fixed {
-        vec![usual_tape(); POOL]
-    } else {
-        (0..POOL).map(|_| usual_tape()).collect()
-    }
+    if fixed { vec![usual_tape(); POOL] } else { (0..POOL).map(|_| usual_tape()).collect() }
 }
 
 /// Bytes on a tape; more than any operation here draws in a usual run.
@@ -260,10 +217,7 @@ fn compare(time: Duration, classes: [&[Vec<u8>]; 2], mut operation: impl FnMut(&
 
 /// As [`compare`], for an operation that takes its input from the random source.
 fn compare_tapes(time: Duration, classes: [&[Vec<u8>]; 2], operation: &dyn Fn(&mut Tape)) -> Test {
-    let mut tape = Tape {
-        bytes: classes[0][0].clone(),
-        used: 0,
-    };
+    let mut tape = Tape { bytes: classes[0][0].clone(), used: 0 };
     compare(time, classes, |bytes| {
         tape.bytes.copy_from_slice(bytes);
         tape.used = 0;

@@ -40,11 +40,7 @@ fn welch(classes: &[Moments; 2]) -> f64 {
         return 0.0;
     }
     let spread = (a.variance() / a.count + b.variance() / b.count).sqrt();
-    if spread == 0.0 {
-        0.0
-    } else {
-        (a.mean - b.mean) / spread
-    }
+    if spread == 0.0 { 0.0 } else { (a.mean - b.mean) / spread }
 }
 
 /// A running test.
@@ -93,21 +89,13 @@ impl Test {
     fn calibrate(&mut self) {
         self.calibration.sort_unstable_by(f64::total_cmp);
         let share = |k: usize| 1.0 - 0.5f64.powf(10.0 * k as f64 / CROPS as f64);
-        self.limits = (1..=CROPS)
-            .map(|k| self.calibration[(share(k) * CALIBRATION as f64) as usize])
-            .collect();
+        self.limits = (1..=CROPS).map(|k| self.calibration[(share(k) * CALIBRATION as f64) as usize]).collect();
     }
 
     /// The t of largest size among all tests.
     fn largest(&self) -> f64 {
         let tests = self.below.iter().chain([&self.all, &self.spread]);
-        tests.map(welch).fold(0.0, |largest, t| {
-            if t.abs() > f64::abs(largest) {
-                t
-            } else {
-                largest
-            }
-        })
+        tests.map(welch).fold(0.0, |largest, t| if t.abs() > f64::abs(largest) { t } else { largest })
     }
 
     /// Whether the classes differ; nothing as long as there are too few timings to tell.
@@ -120,19 +108,10 @@ impl Test {
 impl fmt::Display for Test {
     /// Timings, median, difference of the means below the 99.9th percentile, and the largest |t|, as cells of a table.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let median = self
-            .calibration
-            .get(self.calibration.len().div_euclid(2))
-            .copied()
-            .unwrap_or(0.0);
+        let median = self.calibration.get(self.calibration.len().div_euclid(2)).copied().unwrap_or(0.0);
         let [a, b] = self.below[CROPS - 1];
         let count = self.all[0].count + self.all[1].count;
-        write!(
-            f,
-            "{count} | {median:.0} | {:.2} | {:.2}",
-            a.mean - b.mean,
-            self.largest().abs()
-        )
+        write!(f, "{count} | {median:.0} | {:.2} | {:.2}", a.mean - b.mean, self.largest().abs())
     }
 }
 
@@ -145,9 +124,7 @@ mod tests {
         let mut test = Test::new();
         let mut state = 1u64;
         for _ in 0..200_000 {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let class = (state >> 63) as usize;
             let noise = (state >> 32 & 0xffff) as f64 * (100.0 / 65536.0);
             test.add(class, 1000.0 + noise + if class == 1 { shift } else { 0.0 });
@@ -157,18 +134,8 @@ mod tests {
 
     #[test]
     fn a_shift_is_seen_and_noise_is_not() {
-        assert_eq!(
-            test_with_shift(0.0).differs(),
-            Some(false),
-            "{}",
-            test_with_shift(0.0)
-        );
-        assert_eq!(
-            test_with_shift(1.0).differs(),
-            Some(true),
-            "{}",
-            test_with_shift(1.0)
-        );
+        assert_eq!(test_with_shift(0.0).differs(), Some(false), "{}", test_with_shift(0.0));
+        assert_eq!(test_with_shift(1.0).differs(), Some(true), "{}", test_with_shift(1.0));
         assert_eq!(Test::new().differs(), None);
     }
 
@@ -180,10 +147,6 @@ mod tests {
             classes[1].add(f64::from(i & 1) + 1.0);
         }
         // Means 0.5 and 1.5, variances 0.25 (n - 1 below): t = -1 / sqrt(2 * 0.25 / 2000) up to the n - 1.
-        assert!(
-            (welch(&classes) + 63.23).abs() < 0.01,
-            "{}",
-            welch(&classes)
-        );
+        assert!((welch(&classes) + 63.23).abs() < 0.01, "{}", welch(&classes));
     }
 }

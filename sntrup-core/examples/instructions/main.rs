@@ -12,8 +12,8 @@ mod valgrind;
 mod profile;
 
 use sntrup_core::{
-    Backend, Ciphertext, Error, Params, PublicKey, RandomError, RandomSource, Sntrup653, Sntrup761,
-    Sntrup857, decapsulate, encapsulate, generate_batch, generate_key,
+    Backend, Ciphertext, Error, Params, PublicKey, RandomError, RandomSource, Sntrup653, Sntrup761, Sntrup857,
+    decapsulate, encapsulate, generate_batch, generate_key,
 };
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -60,15 +60,10 @@ impl Tape {
     fn new() -> Self {
         let mut state = 1u64;
         let step = |_| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 56) as u8
         };
-        Tape {
-            bytes: (0..1 << 20).map(step).collect(),
-            at: 0,
-        }
+        Tape { bytes: (0..1 << 20).map(step).collect(), at: 0 }
     }
 }
 
@@ -84,9 +79,7 @@ impl RandomSource for Tape {
 /// Runs every operation below callgrind.
 fn count<P: Params>(backend: &str) -> Result<(), String> {
     if !valgrind::running() {
-        return Err(
-            "run this below valgrind --tool=callgrind, by scripts/check-instructions".to_owned(),
-        );
+        return Err("run this below valgrind --tool=callgrind, by scripts/check-instructions".to_owned());
     }
     let run = || -> Result<(), Error> {
         Backend::select(backend.parse()?)?;
@@ -99,17 +92,10 @@ fn count<P: Params>(backend: &str) -> Result<(), String> {
         decapsulate(&Ciphertext::<P>::from_bytes(&ciphertext)?, pair.secret());
 
         measure("keygen", || generate_key::<P>(&mut tape).map(drop))?;
-        measure("keygen-batch-32", || {
-            generate_batch::<P>(BATCH, &mut tape).map(drop)
-        })?;
-        measure("encapsulate", || {
-            encapsulate(&PublicKey::<P>::from_bytes(&public)?, &mut tape).map(drop)
-        })?;
+        measure("keygen-batch-32", || generate_batch::<P>(BATCH, &mut tape).map(drop))?;
+        measure("encapsulate", || encapsulate(&PublicKey::<P>::from_bytes(&public)?, &mut tape).map(drop))?;
         measure("decapsulate", || {
-            black_box(decapsulate(
-                &Ciphertext::<P>::from_bytes(&ciphertext)?,
-                pair.secret(),
-            ));
+            black_box(decapsulate(&Ciphertext::<P>::from_bytes(&ciphertext)?, pair.secret()));
             Ok(())
         })
     };
@@ -131,8 +117,7 @@ fn measure(name: &str, operation: impl FnOnce() -> Result<(), Error>) -> Result<
 fn report(backend: &str, set: &str, profiles: &[&str]) -> Result<(), String> {
     let mut kernels = BTreeMap::new();
     for path in profiles {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| format!("cannot read {path}: {error}"))?;
+        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
         let profile = profile::Profile::parse(&text).map_err(|error| format!("{path}: {error}"))?;
         let Some(operation) = profile.name else {
             continue;
@@ -145,16 +130,10 @@ fn report(backend: &str, set: &str, profiles: &[&str]) -> Result<(), String> {
         }
     }
     if kernels.is_empty() {
-        return Err(
-            "no profile names a function of sntrup_core: was the program built without symbols?"
-                .to_owned(),
-        );
+        return Err("no profile names a function of sntrup_core: was the program built without symbols?".to_owned());
     }
     for (kernel, calls) in kernels {
-        println!(
-            "{set} {backend} {kernel} {}",
-            calls.instructions.div_ceil(calls.count)
-        );
+        println!("{set} {backend} {kernel} {}", calls.instructions.div_ceil(calls.count));
     }
     Ok(())
 }
@@ -162,8 +141,7 @@ fn report(backend: &str, set: &str, profiles: &[&str]) -> Result<(), String> {
 /// Holds the counts against the record.
 fn compare(record: &str, counted: &str) -> Result<(), String> {
     let [record, counted] = [record, counted].map(|path| {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| format!("cannot read {path}: {error}"))?;
+        let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
         lines(&text).map_err(|error| format!("{path}: {error}"))
     });
     let (record, counted) = (record?, counted?);
@@ -174,44 +152,30 @@ fn compare(record: &str, counted: &str) -> Result<(), String> {
     println!("{} lines compared with the record", record.len());
     match complaints.len() {
         0 => Ok(()),
-        n => Err(format!(
-            "{n} lines differ from the record; if that is meant, run scripts/check-instructions --update"
-        )),
+        n => {
+            Err(format!("{n} lines differ from the record; if that is meant, run scripts/check-instructions --update"))
+        }
     }
 }
 
 /// "name of several words" and its count, from each line that is no comment.
 fn lines(text: &str) -> Result<BTreeMap<String, u64>, String> {
     let mut counts = BTreeMap::new();
-    for line in text
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.trim().is_empty())
-    {
-        let parsed = line
-            .rsplit_once(' ')
-            .and_then(|(name, count)| Some((name, count.parse().ok()?)));
-        let (name, count) =
-            parsed.ok_or_else(|| format!("this line has no count at its end: {line}"))?;
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
+        let parsed = line.rsplit_once(' ').and_then(|(name, count)| Some((name, count.parse().ok()?)));
+        let (name, count) = parsed.ok_or_else(|| format!("this line has no count at its end: {line}"))?;
         counts.insert(name.to_owned(), count);
     }
-    if counts.is_empty() {
-        Err("no counts in the file".to_owned())
-    } else {
-        Ok(counts)
-    }
+    if counts.is_empty() { Err("no counts in the file".to_owned()) } else { Ok(counts) }
 }
 
 fn complaints(record: &BTreeMap<String, u64>, counted: &BTreeMap<String, u64>) -> Vec<String> {
     let mut complaints = Vec::new();
     for (name, &before) in record {
         match counted.get(name) {
-            None => complaints.push(format!(
-                "{name}: in the record but not counted (renamed, or inlined away?)"
-            )),
+            None => complaints.push(format!("{name}: in the record but not counted (renamed, or inlined away?)")),
             Some(&now) if now * 100 > before * (100 + TOLERANCE) => {
-                complaints.push(format!(
-                    "{name}: {now} instructions, {before} in the record"
-                ));
+                complaints.push(format!("{name}: {now} instructions, {before} in the record"));
             }
             Some(_) => {}
         }
@@ -228,8 +192,7 @@ mod tests {
 
     #[test]
     fn growth_beyond_the_tolerance_absence_and_novelty_are_told() {
-        let record =
-            lines("# comment\na portable x 1000\na portable y 1000\na portable gone 5\n").unwrap();
+        let record = lines("# comment\na portable x 1000\na portable y 1000\na portable gone 5\n").unwrap();
         let counted = lines("a portable x 1050\na portable y 1051\na portable new 1\n").unwrap();
         let complaints = complaints(&record, &counted);
         assert_eq!(complaints.len(), 3, "{complaints:?}");

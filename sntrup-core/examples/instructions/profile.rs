@@ -34,10 +34,7 @@ impl Profile {
         while let Some(line) = lines.next() {
             if let Some(trigger) = line.strip_prefix("desc: Trigger: Client Request: ") {
                 name = Some(trigger.to_owned());
-            } else if let Some(sum) = line
-                .strip_prefix("totals: ")
-                .or_else(|| line.strip_prefix("summary: "))
-            {
+            } else if let Some(sum) = line.strip_prefix("totals: ").or_else(|| line.strip_prefix("summary: ")) {
                 total = Some(number(sum)?);
             } else if let Some(function) = line.strip_prefix("fn=") {
                 resolve(&mut names, function);
@@ -45,10 +42,7 @@ impl Profile {
                 callee = resolve(&mut names, function);
             } else if let Some(call) = line.strip_prefix("calls=") {
                 // The next line is the place of the call and the inclusive cost of all these calls.
-                let cost = lines
-                    .next()
-                    .and_then(|line| line.split_ascii_whitespace().nth(1))
-                    .unwrap_or("");
+                let cost = lines.next().and_then(|line| line.split_ascii_whitespace().nth(1)).unwrap_or("");
                 if let Some(kernel) = kernel(callee) {
                     let entry = calls.entry(kernel.to_owned()).or_default();
                     entry.count += number(call)?;
@@ -57,11 +51,7 @@ impl Profile {
             }
         }
         calls.retain(|_, calls| calls.instructions >= SMALLEST * calls.count);
-        Ok(Profile {
-            name,
-            total: total.ok_or("the profile has no total")?,
-            calls,
-        })
+        Ok(Profile { name, total: total.ok_or("the profile has no total")?, calls })
     }
 }
 
@@ -81,16 +71,12 @@ fn kernel(function: &str) -> Option<&str> {
     // Callgrind adds 'N to the name at the N-th level of recursion.
     let function = function.split('\'').next().unwrap_or(function);
     let function = function.trim_start_matches('<');
-    function
-        .strip_prefix("sntrup_core::")
-        .filter(|name| !name.contains(' '))
+    function.strip_prefix("sntrup_core::").filter(|name| !name.contains(' '))
 }
 
 fn number(text: &str) -> Result<u64, String> {
     let digits = text.split_ascii_whitespace().next().unwrap_or("");
-    digits
-        .parse()
-        .map_err(|_| format!("expected a number, found {text:?}"))
+    digits.parse().map_err(|_| format!("expected a number, found {text:?}"))
 }
 
 #[cfg(test)]
@@ -103,17 +89,8 @@ mod tests {
                     4 3000\nfn=(3) other\ncfn=(2)\ncalls=1 0\n9 1500\ncfn=(4) sntrup_core::tiny\ncalls=1 0\n9 20\n\
                     cfn=(5) memcpy\ncalls=1 0\n9 9999\ntotals: 20000\n";
         let profile = Profile::parse(text).unwrap();
-        assert_eq!(
-            (profile.name.as_deref(), profile.total),
-            (Some("keygen"), 20000)
-        );
-        let expected = [(
-            "backend::mul".to_owned(),
-            Calls {
-                count: 3,
-                instructions: 4500,
-            },
-        )];
+        assert_eq!((profile.name.as_deref(), profile.total), (Some("keygen"), 20000));
+        let expected = [("backend::mul".to_owned(), Calls { count: 3, instructions: 4500 })];
         assert_eq!(profile.calls, BTreeMap::from(expected));
     }
 

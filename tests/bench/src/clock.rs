@@ -52,11 +52,7 @@ pub struct Clock {
 impl Clock {
     /// Starts the real-time side of the calibration.
     pub fn start() -> Self {
-        Clock {
-            started: Instant::now(),
-            started_ticks: ticks(),
-            adds: Vec::new(),
-        }
+        Clock { started: Instant::now(), started_ticks: ticks(), adds: Vec::new() }
     }
 
     /// Takes one more sample of the core frequency; called once a round, so that the ratio covers the whole run.
@@ -74,10 +70,7 @@ impl Clock {
         let ns_per_tick = self.started.elapsed().as_nanos() as f64 / ticks as f64;
         self.adds.sort_unstable();
         let cycles_per_tick = ADDS as f64 / self.adds[self.adds.len() / 2] as f64;
-        Rates {
-            ns_per_tick,
-            cycles_per_tick,
-        }
+        Rates { ns_per_tick, cycles_per_tick }
     }
 }
 
@@ -108,11 +101,7 @@ pub fn machine(rates: Rates) -> String {
         field("cpu family"),
         field("model\t"),
         field("stepping"),
-        if virtual_machine() {
-            " of a virtual machine"
-        } else {
-            ""
-        },
+        if virtual_machine() { " of a virtual machine" } else { "" },
         kernel.trim(),
         1.0 / rates.ns_per_tick,
         rates.cycles_per_tick / rates.ns_per_tick,

@@ -109,12 +109,7 @@ pub fn run(entries: Vec<Entry>, rounds: usize) -> (Vec<Figure>, Rates) {
         .map(|(entry, _, mut samples)| {
             samples.sort_unstable();
             let share = |ticks: u64| ticks as f64 / entry.batch as f64;
-            Figure {
-                min: share(samples[0]),
-                median: share(samples[samples.len() / 2]),
-                calls: samples.len(),
-                entry,
-            }
+            Figure { min: share(samples[0]), median: share(samples[samples.len() / 2]), calls: samples.len(), entry }
         })
         .collect();
     (figures, clock.finish())

@@ -1,9 +1,7 @@
 //! engNTRU beside its peers, in one process and alternately. Run it by `scripts/bench kem`.
 
 #[cfg(not(target_arch = "x86_64"))]
-compile_error!(
-    "the benchmark reads the time-stamp counter of x86-64; there is no clock for other processors yet"
-);
+compile_error!("the benchmark reads the time-stamp counter of x86-64; there is no clock for other processors yet");
 
 mod chart;
 mod clock;
@@ -28,18 +26,9 @@ const USAGE: &str = "usage: engntru-bench [--json FILE] [--svg FILE] [--quick]";
 
 impl Options {
     fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mut options = Options {
-            json: None,
-            svg: None,
-            rounds: 400,
-        };
+        let mut options = Options { json: None, svg: None, rounds: 400 };
         while let Some(argument) = arguments.next() {
-            let mut file = || {
-                arguments
-                    .next()
-                    .map(PathBuf::from)
-                    .ok_or(format!("{argument} needs a file\n{USAGE}"))
-            };
+            let mut file = || arguments.next().map(PathBuf::from).ok_or(format!("{argument} needs a file\n{USAGE}"));
             match argument.as_str() {
                 "--json" => options.json = Some(file()?),
                 "--svg" => options.svg = Some(file()?),
@@ -69,17 +58,10 @@ fn bench(options: Options) -> Result<(), String> {
         ours::entries::<Sntrup857>(backend, &mut entries);
     }
     peers::entries(&mut entries);
-    eprintln!(
-        "bench: {} entries, {} alternating rounds",
-        entries.len(),
-        options.rounds
-    );
+    eprintln!("bench: {} entries, {} alternating rounds", entries.len(), options.rounds);
     let (figures, rates) = contest::run(entries, options.rounds);
     let machine = clock::machine(rates);
-    let report = report::Report {
-        figures: &figures,
-        rates,
-    };
+    let report = report::Report { figures: &figures, rates };
     let calls = figures.iter().map(|figure| figure.calls).min().unwrap_or(0);
 
     println!("Machine: {machine}.");
@@ -105,8 +87,7 @@ fn bench(options: Options) -> Result<(), String> {
 }
 
 fn write(path: &std::path::Path, text: &str) -> Result<(), String> {
-    std::fs::write(path, text)
-        .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    std::fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     println!("wrote {}", path.display());
     Ok(())
 }

@@ -3,8 +3,8 @@
 use crate::contest::{Entry, Operation};
 use crate::random::{self, Source};
 use sntrup_core::{
-    Backend, Ciphertext, Params, PreparedPublicKey, PreparedSecretKey, PublicKey, decapsulate,
-    decapsulate_prepared, encapsulate, encapsulate_prepared, generate_batch, generate_key,
+    Backend, Ciphertext, Params, PreparedPublicKey, PreparedSecretKey, PublicKey, decapsulate, decapsulate_prepared,
+    encapsulate, encapsulate_prepared, generate_batch, generate_key,
 };
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -29,52 +29,16 @@ pub fn entries<P: Params>(backend: Backend, entries: &mut Vec<Entry>) {
         });
     };
 
-    add(
-        Operation::Keygen,
-        1,
-        None,
-        random::USER,
-        keygen::<P>(Source::user()),
-    );
+    add(Operation::Keygen, 1, None, random::USER, keygen::<P>(Source::user()));
     for batch in BATCHES {
         // The table and the JSON have one plain line for batch 1, the single key generation above.
         let variant = (batch == 1).then_some("batch call for one key");
-        add(
-            Operation::Keygen,
-            batch,
-            variant,
-            random::USER,
-            keygen_batch::<P>(batch, Source::user()),
-        );
+        add(Operation::Keygen, batch, variant, random::USER, keygen_batch::<P>(batch, Source::user()));
     }
-    add(
-        Operation::Encapsulate,
-        1,
-        None,
-        random::USER,
-        encapsulation::<P>(Source::user()),
-    );
-    add(
-        Operation::EncapsulatePrepared,
-        1,
-        None,
-        random::USER,
-        encapsulation_prepared::<P>(Source::user()),
-    );
-    add(
-        Operation::Decapsulate,
-        1,
-        None,
-        "none",
-        decapsulation::<P>(),
-    );
-    add(
-        Operation::DecapsulatePrepared,
-        1,
-        None,
-        "none",
-        decapsulation_prepared::<P>(),
-    );
+    add(Operation::Encapsulate, 1, None, random::USER, encapsulation::<P>(Source::user()));
+    add(Operation::EncapsulatePrepared, 1, None, random::USER, encapsulation_prepared::<P>(Source::user()));
+    add(Operation::Decapsulate, 1, None, "none", decapsulation::<P>());
+    add(Operation::DecapsulatePrepared, 1, None, "none", decapsulation_prepared::<P>());
 
     if P::P == 761 {
         let sources: [(&str, &str, fn() -> Source); 3] = [
@@ -83,27 +47,9 @@ pub fn entries<P: Params>(backend: Backend, entries: &mut Vec<Entry>) {
             ("as liboqs draws", random::LIBCRYPTO, || Source::Libcrypto),
         ];
         for (variant, name, source) in sources {
-            add(
-                Operation::Keygen,
-                1,
-                Some(variant),
-                name,
-                keygen::<P>(source()),
-            );
-            add(
-                Operation::Keygen,
-                32,
-                Some(variant),
-                name,
-                keygen_batch::<P>(32, source()),
-            );
-            add(
-                Operation::Encapsulate,
-                1,
-                Some(variant),
-                name,
-                encapsulation::<P>(source()),
-            );
+            add(Operation::Keygen, 1, Some(variant), name, keygen::<P>(source()));
+            add(Operation::Keygen, 32, Some(variant), name, keygen_batch::<P>(32, source()));
+            add(Operation::Encapsulate, 1, Some(variant), name, encapsulation::<P>(source()));
         }
     }
 }
@@ -146,16 +92,10 @@ fn decapsulation<P: Params>() -> Box<dyn FnMut()> {
     let mut rng = Source::user();
     let pair = generate_key::<P>(&mut rng).expect("key generation works");
     let (ciphertext, secret) = encapsulate(pair.public(), &mut rng).expect("encapsulation works");
-    assert_eq!(
-        decapsulate(&ciphertext, pair.secret()).as_bytes(),
-        secret.as_bytes(),
-        "{}",
-        P::NAME
-    );
+    assert_eq!(decapsulate(&ciphertext, pair.secret()).as_bytes(), secret.as_bytes(), "{}", P::NAME);
     let bytes = ciphertext.as_bytes().to_vec();
     Box::new(move || {
-        let ciphertext =
-            Ciphertext::<P>::from_bytes(black_box(&bytes)).expect("the ciphertext is valid");
+        let ciphertext = Ciphertext::<P>::from_bytes(black_box(&bytes)).expect("the ciphertext is valid");
         black_box(decapsulate(&ciphertext, black_box(pair.secret())));
     })
 }
@@ -165,16 +105,10 @@ fn decapsulation_prepared<P: Params>() -> Box<dyn FnMut()> {
     let pair = generate_key::<P>(&mut rng).expect("key generation works");
     let (ciphertext, secret) = encapsulate(pair.public(), &mut rng).expect("encapsulation works");
     let key = PreparedSecretKey::new(pair.secret());
-    assert_eq!(
-        decapsulate_prepared(&ciphertext, &key).as_bytes(),
-        secret.as_bytes(),
-        "{}",
-        P::NAME
-    );
+    assert_eq!(decapsulate_prepared(&ciphertext, &key).as_bytes(), secret.as_bytes(), "{}", P::NAME);
     let bytes = ciphertext.as_bytes().to_vec();
     Box::new(move || {
-        let ciphertext =
-            Ciphertext::<P>::from_bytes(black_box(&bytes)).expect("the ciphertext is valid");
+        let ciphertext = Ciphertext::<P>::from_bytes(black_box(&bytes)).expect("the ciphertext is valid");
         black_box(decapsulate_prepared(&ciphertext, black_box(&key)));
     })
 }

@@ -45,12 +45,8 @@ pub const REQUESTS: [usize; 2] = [32, 4 * 761];
 
 /// Each source by name, with the median ticks of the [`REQUESTS`] taken by themselves.
 pub fn costs() -> [(&'static str, [f64; 2]); 4] {
-    let sources = [
-        (USER, Source::user()),
-        (SYSTEM, Source::System),
-        (AWS_LC, Source::AwsLc),
-        (LIBCRYPTO, Source::Libcrypto),
-    ];
+    let sources =
+        [(USER, Source::user()), (SYSTEM, Source::System), (AWS_LC, Source::AwsLc), (LIBCRYPTO, Source::Libcrypto)];
     sources.map(|(name, mut source)| {
         let median = REQUESTS.map(|bytes| {
             let mut out = vec![0; bytes];
@@ -75,9 +71,7 @@ impl RandomSource for Source {
             Source::System => getrandom::fill(out).map_err(|_| RandomError)?,
             Source::AwsLc => aws_lc_rs::rand::fill(out).map_err(|_| RandomError)?,
             // SAFETY: the pointer and the length are those of one exclusive slice.
-            Source::Libcrypto => unsafe {
-                oqs_sys::rand::OQS_randombytes(out.as_mut_ptr(), out.len())
-            },
+            Source::Libcrypto => unsafe { oqs_sys::rand::OQS_randombytes(out.as_mut_ptr(), out.len()) },
         }
         Ok(())
     }

@@ -34,29 +34,17 @@ pub struct Pair {
 
 impl Pair {
     fn over(self, other: Pair) -> Pair {
-        Pair {
-            min: self.min / other.min,
-            median: self.median / other.median,
-        }
+        Pair { min: self.min / other.min, median: self.median / other.median }
     }
 
     fn plus(self, other: Pair) -> Pair {
-        Pair {
-            min: self.min + other.min,
-            median: self.median + other.median,
-        }
+        Pair { min: self.min + other.min, median: self.median + other.median }
     }
 }
 
 impl Report<'_> {
     /// Nanoseconds of the plain entry (not of a variant) that matches.
-    pub fn ns(
-        &self,
-        operation: Operation,
-        implementation: &str,
-        set: &str,
-        batch: usize,
-    ) -> Option<Pair> {
+    pub fn ns(&self, operation: Operation, implementation: &str, set: &str, batch: usize) -> Option<Pair> {
         let figure = self.figures.iter().find(|figure| {
             let entry = &figure.entry;
             entry.operation == operation
@@ -69,10 +57,7 @@ impl Report<'_> {
     }
 
     fn nanoseconds(&self, figure: &Figure) -> Pair {
-        Pair {
-            min: figure.min * self.rates.ns_per_tick,
-            median: figure.median * self.rates.ns_per_tick,
-        }
+        Pair { min: figure.min * self.rates.ns_per_tick, median: figure.median * self.rates.ns_per_tick }
     }
 
     /// Time of a whole exchange (both sides) in nanoseconds: key generation, encapsulation, decapsulation.
@@ -84,11 +69,7 @@ impl Report<'_> {
             return Some([keygen, keygen.plus(derive), derive]);
         }
         let encapsulate = self.ns(Operation::Encapsulate, implementation, set, 1)?;
-        Some([
-            keygen,
-            encapsulate,
-            self.ns(Operation::Decapsulate, implementation, set, 1)?,
-        ])
+        Some([keygen, encapsulate, self.ns(Operation::Decapsulate, implementation, set, 1)?])
     }
 
     /// The whole table in Markdown; ratios are this row's median over the peer's, so that below 1 is faster than the peer.
@@ -169,32 +150,18 @@ impl Report<'_> {
 
     /// The targets with what was reached, in Markdown.
     pub fn targets(&self) -> String {
-        let mut rows = vec![
-            [
-                "target",
-                "at most",
-                "aim",
-                "by minima",
-                "by medians",
-                "verdict",
-            ]
-            .map(str::to_owned)
-            .to_vec(),
-        ];
+        let mut rows =
+            vec![["target", "at most", "aim", "by minima", "by medians", "verdict"].map(str::to_owned).to_vec()];
         for target in self.measured_targets() {
             let verdict = match target.reached {
                 None => "not measured here".to_owned(),
                 Some(reached) => verdict(reached, target.at_most, target.aim).to_owned(),
             };
-            let show = |value: Option<f64>| {
-                value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"))
-            };
+            let show = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"));
             rows.push(vec![
                 target.name,
                 format!("{:.2}", target.at_most),
-                target
-                    .aim
-                    .map_or_else(String::new, |aim| format!("{aim:.2}")),
+                target.aim.map_or_else(String::new, |aim| format!("{aim:.2}")),
                 show(target.reached.map(|pair| pair.min)),
                 show(target.reached.map(|pair| pair.median)),
                 verdict,
@@ -204,23 +171,13 @@ impl Report<'_> {
     }
 
     fn measured_targets(&self) -> Vec<Target> {
-        use Operation::{
-            Decapsulate, DecapsulatePrepared, Encapsulate, EncapsulatePrepared, Keygen,
-        };
+        use Operation::{Decapsulate, DecapsulatePrepared, Encapsulate, EncapsulatePrepared, Keygen};
         let (fast, portable) = ("ours-avx2", "ours-portable");
         let aws_lc = |operation| self.ns(operation, "aws-lc", "ml-kem-768", 1);
         let against = |ours: Option<Pair>, theirs: Option<Pair>| Some(ours?.over(theirs?));
-        let sum =
-            |parts: Option<[Pair; 3]>| parts.map(|[keygen, enc, dec]| keygen.plus(enc).plus(dec));
+        let sum = |parts: Option<[Pair; 3]>| parts.map(|[keygen, enc, dec]| keygen.plus(enc).plus(dec));
         let mut targets = Vec::new();
-        let mut add = |name: String, at_most, aim, reached| {
-            targets.push(Target {
-                name,
-                at_most,
-                aim,
-                reached,
-            })
-        };
+        let mut add = |name: String, at_most, aim, reached| targets.push(Target { name, at_most, aim, reached });
 
         let ours = |operation, batch| self.ns(operation, fast, "sntrup761", batch);
         let ml_kem = "aws-lc ML-KEM-768";
@@ -237,65 +194,27 @@ impl Report<'_> {
             (DecapsulatePrepared, Decapsulate, 0.47, None),
         ] {
             let reached = against(ours(operation, 1), aws_lc(plain));
-            add(
-                format!("sntrup761 {operation} / {ml_kem} {plain}"),
-                at_most,
-                aim,
-                reached,
-            );
+            add(format!("sntrup761 {operation} / {ml_kem} {plain}"), at_most, aim, reached);
         }
-        let together = against(
-            sum(self.exchange(fast, "sntrup761", 32)),
-            sum(self.exchange("aws-lc", "ml-kem-768", 1)),
-        );
-        add(
-            format!("sntrup761 keygen (batch of 32) + enc + dec / {ml_kem}"),
-            0.75,
-            Some(0.60),
-            together,
-        );
+        let together =
+            against(sum(self.exchange(fast, "sntrup761", 32)), sum(self.exchange("aws-lc", "ml-kem-768", 1)));
+        add(format!("sntrup761 keygen (batch of 32) + enc + dec / {ml_kem}"), 0.75, Some(0.60), together);
 
         // 42k ticks of the 2.45 GHz counter that the target was set on.
-        let budget = Pair {
-            min: 42_000.0 / 2.45,
-            median: 42_000.0 / 2.45,
-        };
-        let key = self
-            .ns(Keygen, fast, "sntrup857", 32)
-            .map(|ns| ns.over(budget));
-        add(
-            "sntrup857 key in a batch of 32 / 17.1 µs (42k ticks at 2.45 GHz)".to_owned(),
-            1.0,
-            None,
-            key,
-        );
+        let budget = Pair { min: 42_000.0 / 2.45, median: 42_000.0 / 2.45 };
+        let key = self.ns(Keygen, fast, "sntrup857", 32).map(|ns| ns.over(budget));
+        add("sntrup857 key in a batch of 32 / 17.1 µs (42k ticks at 2.45 GHz)".to_owned(), 1.0, None, key);
         for operation in [Encapsulate, Decapsulate] {
-            let [ours, theirs] =
-                [fast, "pqcrypto-avx2"].map(|who| self.ns(operation, who, "sntrup857", 1));
-            add(
-                format!("sntrup857 {operation} / pqcrypto-avx2"),
-                0.5,
-                None,
-                against(ours, theirs),
-            );
+            let [ours, theirs] = [fast, "pqcrypto-avx2"].map(|who| self.ns(operation, who, "sntrup857", 1));
+            add(format!("sntrup857 {operation} / pqcrypto-avx2"), 0.5, None, against(ours, theirs));
         }
         for set in ["sntrup653", "sntrup761", "sntrup857"] {
             let clean = |operation| self.ns(operation, "pqcrypto-clean", set, 1);
             let batch = against(self.ns(Keygen, portable, set, 32), clean(Keygen));
-            add(
-                format!("{set} portable key in a batch of 32 / pqcrypto-clean"),
-                0.2,
-                None,
-                batch,
-            );
+            add(format!("{set} portable key in a batch of 32 / pqcrypto-clean"), 0.2, None, batch);
             for operation in [Keygen, Encapsulate, Decapsulate] {
                 let single = against(self.ns(operation, portable, set, 1), clean(operation));
-                add(
-                    format!("{set} portable {operation} / pqcrypto-clean"),
-                    1.0,
-                    None,
-                    single,
-                );
+                add(format!("{set} portable {operation} / pqcrypto-clean"), 1.0, None, single);
             }
         }
         targets
@@ -351,41 +270,24 @@ fn whole(value: f64) -> String {
 }
 
 fn ratio(value: f64) -> String {
-    if value < 0.1 {
-        format!("{value:.3}")
-    } else {
-        format!("{value:.2}")
-    }
+    if value < 0.1 { format!("{value:.3}") } else { format!("{value:.2}") }
 }
 
 /// A Markdown table whose columns line up; the columns in `right` are aligned to the right.
 fn markdown(rows: &[Vec<String>], right: std::ops::Range<usize>) -> String {
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
     let mut out = String::new();
     for (index, row) in rows.iter().enumerate() {
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let padded = if right.contains(&column) {
-                format!("{cell:>width$}")
-            } else {
-                format!("{cell:<width$}")
-            };
+            let padded = if right.contains(&column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") };
             write!(out, "| {padded} ").expect("writing to a string works");
         }
         out.push_str("|\n");
         if index == 0 {
             for (column, width) in widths.iter().enumerate() {
                 let line = "-".repeat(width + 1);
-                out.push_str(&if right.contains(&column) {
-                    format!("|{line}:")
-                } else {
-                    format!("|{line}-")
-                });
+                out.push_str(&if right.contains(&column) { format!("|{line}:") } else { format!("|{line}-") });
             }
             out.push_str("|\n");
         }
