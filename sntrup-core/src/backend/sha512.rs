@@ -8,9 +8,9 @@
 use super::entry::avx2_kernel;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::Avx2;
-use super::words::{PortableU64x4, U64x4};
+use super::words::{U64x4, portable};
 #[cfg(target_arch = "x86_64")]
-use super::words_avx2::Avx2U64x4;
+use super::words::avx2;
 use zeroize::Zeroize;
 
 /// Writes `$body` out once for each listed value of the constant `$i`. The compiler does not unroll loops as long as these, and
@@ -130,7 +130,7 @@ avx2_kernel! {
     pub(crate) fn compress_avx2(token: Avx2, state: &mut State, blocks: &[Block]) {
         let mut schedule = [[0; 4]; 40];
         for pair in blocks.chunks(2) {
-            compress_pair::<Avx2U64x4>(token, state, &pair[0], pair.get(1), &mut schedule);
+            compress_pair::<avx2::Words64>(token, state, &pair[0], pair.get(1), &mut schedule);
         }
         schedule.as_flattened_mut().zeroize();
     }
@@ -262,20 +262,24 @@ fn sigma1<V: U64x4>(x: V) -> V {
 
 /// Advances four chaining values, message m over `blocks[m]`; the four slices must be of equal length.
 pub(crate) fn compress4_portable(state: &mut State4, blocks: [&[Block]; 4]) {
-    compress4::<PortableU64x4>((), state, blocks);
+    compress4::<portable::Words64>((), state, blocks);
 }
 
 #[cfg(target_arch = "x86_64")]
 avx2_kernel! {
     /// [`compress4_portable`] with AVX2.
     pub(crate) fn compress4_avx2(token: Avx2, state: &mut State4, blocks: [&[Block]; 4]) {
-        compress4::<Avx2U64x4>(token, state, blocks);
+        compress4::<avx2::Words64>(token, state, blocks);
     }
 }
 
 #[inline(always)]
 fn compress4<V: U64x4>(token: V::Token, state: &mut State4, [m0, m1, m2, m3]: [&[Block]; 4]) {
-    let mut chain = state.map(|words| V::load(token, &words));
+    assert!([m1, m2, m3].iter().all(|m| m.len() == m0.len()), "four messages side by side must have equal lengths");
+    let mut chain = [V::splat(token, 0); 8];
+    for i in 0..8 {
+        chain[i] = V::load(token, &state[i]);
+    }
     for (((b0, b1), b2), b3) in m0.iter().zip(m1).zip(m2).zip(m3) {
         let halves = [b0, b1, b2, b3].map(|block| block.as_chunks::<16>().0);
         let mut w = [V::splat(token, 0); 16];
@@ -293,11 +297,13 @@ fn compress4<V: U64x4>(token: V::Token, state: &mut State4, [m0, m1, m2, m3]: [&
                 round4(&mut v, I, w[I].add(V::splat(token, K[t + I])));
             });
         }
-        for (word, variable) in chain.iter_mut().zip(v) {
-            *word = word.add(variable);
+        for i in 0..8 {
+            chain[i] = chain[i].add(v[i]);
         }
     }
-    *state = chain.map(V::to_array);
+    for i in 0..8 {
+        state[i] = chain[i].to_array();
+    }
 }
 
 /// [`Working::round`] for four messages.
@@ -312,4 +318,94 @@ fn round4<V: U64x4>(v: &mut [V; 8], t: usize, kw: V) {
     let sum0 = a.rotr::<28, 36>().xor(a.rotr::<34, 30>()).xor(a.rotr::<39, 25>());
     v[at(3)] = d.add(h);
     v[at(7)] = h.add(sum0).add(majority);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::Digest;
+
+    /// SHA-512 of `message` by way of a compression function.
+    fn digest(message: &[u8], compress: impl Fn(&mut State, &[Block])) -> [u8; 64] {
+        let blocks = padded(message);
+        let mut state = INITIAL;
+        compress(&mut state, &blocks);
+        bytes(state)
+    }
+
+    /// `message` with the padding of FIPS 180-4, section 5.1.2.
+    fn padded(message: &[u8]) -> Vec<Block> {
+        let mut padded = message.to_vec();
+        padded.push(0x80);
+        while padded.len() % BLOCK_BYTES != BLOCK_BYTES - 16 {
+            padded.push(0);
+        }
+        padded.extend((8 * message.len() as u128).to_be_bytes());
+        padded.as_chunks().0.to_vec()
+    }
+
+    fn bytes(state: State) -> [u8; 64] {
+        let mut out = [0; 64];
+        for (chunk, word) in out.as_chunks_mut().0.iter_mut().zip(state) {
+            *chunk = word.to_be_bytes();
+        }
+        out
+    }
+
+    fn message(len: usize, seed: u8) -> Vec<u8> {
+        (0..len).map(|i| (i as u8).wrapping_mul(seed).wrapping_add(seed >> 1)).collect()
+    }
+
+    fn lengths() -> impl Iterator<Item = usize> {
+        (0..=6 * BLOCK_BYTES + 1).chain([1159, 1323, 4000, 4096, 65_537])
+    }
+
+    /// The digest of "abc" (FIPS 180-2, appendix C.1), to have something that no crate computed.
+    const ABC: &str = "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
+                       2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f";
+
+    fn check(compress: impl Fn(&mut State, &[Block])) {
+        let hex: String = digest(b"abc", &compress).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, ABC);
+        for len in lengths() {
+            let message = message(len, 167);
+            assert_eq!(digest(&message, &compress)[..], sha2::Sha512::digest(&message)[..], "{len} bytes");
+        }
+    }
+
+    fn check4(compress4: impl Fn(&mut State4, [&[Block]; 4])) {
+        for len in lengths() {
+            let messages = [167, 89, 255, 1].map(|seed| message(len, seed));
+            let blocks = messages.each_ref().map(|message| padded(message));
+            let mut state = INITIAL.map(|word| [word; 4]);
+            compress4(&mut state, blocks.each_ref().map(|blocks| &blocks[..]));
+            for (m, message) in messages.iter().enumerate() {
+                let mine = bytes(state.map(|words| words[m]));
+                assert_eq!(mine[..], sha2::Sha512::digest(message)[..], "{len} bytes, message {m}");
+            }
+        }
+    }
+
+    #[test]
+    fn agrees_with_sha2_portable() {
+        check(compress_portable);
+        check4(compress4_portable);
+        check4(|state, blocks| compress4::<super::super::words::array::Words64>((), state, blocks));
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn agrees_with_sha2_avx2() {
+        let token = Avx2::detect().expect("this test needs a processor with AVX2");
+        check(|state, blocks| compress_avx2(token, state, blocks));
+        check4(|state, blocks| compress4_avx2(token, state, blocks));
+    }
+
+    #[test]
+    fn four_messages_of_different_lengths_are_refused() {
+        let blocks = [[0; BLOCK_BYTES]; 2];
+        let mut state = INITIAL.map(|word| [word; 4]);
+        let mixed = [&blocks[..], &blocks[..1], &blocks[..], &blocks[..]];
+        assert!(std::panic::catch_unwind(move || compress4_portable(&mut state, mixed)).is_err());
+    }
 }

@@ -1,7 +1,19 @@
 //! Vectors of 64-bit and 32-bit words for hashing, sorting and sampling: what an operation means, and its portable form.
 //!
-//! A kernel is written once over these traits. The portable vectors are arrays, whose loops the compiler vectorises for whatever
-//! the target offers; the AVX2 vectors are in `words_avx2`. Both give the same bits, and the tests hold them to it.
+//! A kernel is written once over these traits. The vectors of `array` are plain loops for any processor; those of
+//! `sse2` and `avx2` give the same bits, and the tests hold them to it.
+
+pub(crate) mod array;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod sse2;
+
+/// The vectors of the portable backend.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use array as portable;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use sse2 as portable;
 
 /// Four 64-bit words. Arithmetic is modulo 2^64; no operation's time depends on values.
 pub(crate) trait U64x4: Copy {
@@ -34,68 +46,38 @@ pub(crate) trait U64x4: Copy {
     fn transpose(rows: [Self; 4]) -> [Self; 4];
 }
 
-/// [`U64x4`] for every processor.
-#[derive(Clone, Copy)]
-pub(crate) struct PortableU64x4([u64; 4]);
+/// Eight 32-bit words. No operation's time depends on values.
+pub(crate) trait U32x8: Copy {
+    /// What a caller must hold to make a vector.
+    type Token: Copy;
 
-impl PortableU64x4 {
-    #[inline(always)]
-    fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
-        Self(std::array::from_fn(|i| f(self.0[i], other.0[i])))
-    }
+    /// The eight words of `a`.
+    fn load(token: Self::Token, a: &[u32; 8]) -> Self;
+    /// Writes the eight words to `a`.
+    fn store(self, a: &mut [u32; 8]);
+    /// `x` in every lane.
+    fn splat(token: Self::Token, x: u32) -> Self;
+    /// Lane-wise sum modulo 2^32.
+    fn add(self, other: Self) -> Self;
+    /// Lane-wise exclusive or.
+    fn xor(self, other: Self) -> Self;
+    /// Lane-wise rotation to the left by `L` bits; `R` must be `32 - L`.
+    fn rotl<const L: i32, const R: i32>(self) -> Self;
+    /// Lane-wise smaller and larger word.
+    fn min_max(self, other: Self) -> (Self, Self);
+    /// Exchanges the lanes of every pair.
+    fn swap_lanes(self) -> Self;
+    /// Exchanges the pairs of lanes of every half.
+    fn swap_pairs(self) -> Self;
+    /// Reverses the lanes of every half.
+    fn reverse_halves(self) -> Self;
+    /// Reverses all lanes.
+    fn reverse(self) -> Self;
+    /// Lane i of `other` where bit i of `MASK` is set, of `self` elsewhere.
+    fn blend<const MASK: i32>(self, other: Self) -> Self;
+    /// The 8x8 transpose of eight vectors.
+    fn transpose(rows: [Self; 8]) -> [Self; 8];
 }
 
-impl U64x4 for PortableU64x4 {
-    type Token = ();
-
-    #[inline(always)]
-    fn load((): (), a: &[u64; 4]) -> Self {
-        Self(*a)
-    }
-    #[inline(always)]
-    fn splat((): (), x: u64) -> Self {
-        Self([x; 4])
-    }
-    #[inline(always)]
-    fn load_be((): (), low: &[u8; 16], high: &[u8; 16]) -> Self {
-        let (low, high) = (u128::from_be_bytes(*low), u128::from_be_bytes(*high));
-        Self([(low >> 64) as u64, low as u64, (high >> 64) as u64, high as u64])
-    }
-    #[inline(always)]
-    fn to_array(self) -> [u64; 4] {
-        self.0
-    }
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.zip(other, u64::wrapping_add)
-    }
-    #[inline(always)]
-    fn xor(self, other: Self) -> Self {
-        self.zip(other, |a, b| a ^ b)
-    }
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        self.zip(other, |a, b| a & b)
-    }
-    #[inline(always)]
-    fn rotr<const R: i32, const L: i32>(self) -> Self {
-        const { assert!(R + L == 64 && R > 0 && L > 0) };
-        Self(self.0.map(|x| x.rotate_right(R as u32)))
-    }
-    #[inline(always)]
-    fn rotr8(self) -> Self {
-        Self(self.0.map(|x| x.rotate_right(8)))
-    }
-    #[inline(always)]
-    fn shr<const N: i32>(self) -> Self {
-        Self(self.0.map(|x| x >> N))
-    }
-    #[inline(always)]
-    fn straddle(self, next: Self) -> Self {
-        Self([self.0[1], next.0[0], self.0[3], next.0[2]])
-    }
-    #[inline(always)]
-    fn transpose(rows: [Self; 4]) -> [Self; 4] {
-        std::array::from_fn(|i| Self(std::array::from_fn(|j| rows[j].0[i])))
-    }
-}
+#[cfg(test)]
+mod tests;
