@@ -1,1 +1,16 @@
-//! End-to-end tests.
+//! End-to-end tests: real `openssl` programs, observed on the wire.
+//!
+//! [`wire`] reads what peers say in the clear, [`tap`] relays and records a connection, [`raw`] sends hellos that are wrong
+//! on purpose, [`proc`] runs programs, [`env`] finds the builds under test, [`conf`] writes an openssl.cnf, and [`bed`] puts
+//! all of it together for one test; [`check`] judges an openssl.cnf,
+//! and [`memory`] looks for secrets. The programs `tls-tap`, `check-config` and `tls-app` stand on these.
+
+pub mod bed;
+pub mod check;
+pub mod conf;
+pub mod env;
+pub mod memory;
+pub mod proc;
+pub mod raw;
+pub mod tap;
+pub mod wire;

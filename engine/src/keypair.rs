@@ -1,0 +1,123 @@
+//! What hangs on an EVP_PKEY of ours: a public key, perhaps its secret key, and perhaps a shared secret that waits.
+//!
+//! The waiting secret is how a KEM fits into OpenSSL 1.1.1's public-key encryption and key agreement (section 4 of the
+//! OpenSSLNTRU paper): EVP_PKEY_encrypt and EVP_PKEY_decrypt leave it here, EVP_PKEY_derive hands it out once.
+//!
+//! Threads may share an object. Every operation is memory-safe then, and each encapsulation is right in itself; but there
+//! is one place for a waiting secret, so the last of several encapsulations wins, and of several derivations one gets it.
+//! A protocol that runs handshakes at the same time uses one object for each, as TLS does.
+
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+
+use sntrup_core::{KeyPair, PublicKey, SecretKey, SharedSecret};
+
+use crate::error::{Error, Reason};
+use crate::ffi::handles::Pkey;
+use crate::scheme::Scheme;
+
+/// A public key, and its secret key unless it is a peer's.
+pub(crate) struct Material<S: Scheme> {
+    pub(crate) public: PublicKey<S>,
+    secret: Option<SecretKey<S>>,
+}
+
+impl<S: Scheme> Material<S> {
+    /// Errors: [`Reason::PublicOnly`].
+    pub(crate) fn secret(&self) -> Result<&SecretKey<S>, Error> {
+        self.secret.as_ref().ok_or_else(|| Error::new(Reason::PublicOnly))
+    }
+}
+
+impl<S: Scheme> From<PublicKey<S>> for Material<S> {
+    fn from(public: PublicKey<S>) -> Self {
+        Self { public, secret: None }
+    }
+}
+
+impl<S: Scheme> From<KeyPair<S>> for Material<S> {
+    fn from(pair: KeyPair<S>) -> Self {
+        let (public, secret) = pair.into_parts();
+        Self { public, secret: Some(secret) }
+    }
+}
+
+impl<S: Scheme> From<SecretKey<S>> for Material<S> {
+    fn from(secret: SecretKey<S>) -> Self {
+        Self { public: secret.public_key(), secret: Some(secret) }
+    }
+}
+
+/// The content of an EVP_PKEY.
+///
+/// Both locks are used again after a panic: what they guard changes by one assignment, so it is whole at every moment.
+pub(crate) struct Keys<S: Scheme> {
+    material: RwLock<Material<S>>,
+    waiting: Mutex<Option<SharedSecret>>,
+}
+
+impl<S: Scheme> Keys<S> {
+    /// The content of a key of ours.
+    ///
+    /// Errors: [`Reason::WrongKeyType`] for another type, [`Reason::NoKey`] if it is empty.
+    pub(crate) fn of(pkey: Pkey<'_>) -> Result<&Self, Error> {
+        Self::peek(pkey)?.ok_or_else(|| Error::new(Reason::NoKey))
+    }
+
+    /// Like [`Keys::of`], with `None` for an empty key.
+    pub(crate) fn peek(pkey: Pkey<'_>) -> Result<Option<&Self>, Error> {
+        check_type::<S>(pkey)?;
+        // SAFETY: on an EVP_PKEY of this type nothing hangs but a leaked box of `Keys<S>`, put there by `install`; it lives
+        // as long as the EVP_PKEY, which the callback's caller keeps alive while it borrows it.
+        Ok(unsafe { pkey.content().cast::<Self>().as_ref() })
+    }
+
+    /// Puts `material` into `pkey`, which may be empty, or hold another key, which is dropped.
+    ///
+    /// Errors: [`Reason::NotRegistered`] if OpenSSL does not find the engine by the key's type.
+    pub(crate) fn install(pkey: Pkey<'_>, material: impl Into<Material<S>>) -> Result<(), Error> {
+        let material = material.into();
+        let nid = S::row().nid.load(Ordering::Acquire);
+        if pkey.nid() == nid
+            && let Some(keys) = Self::peek(pkey)?
+        {
+            *keys.material.write().unwrap_or_else(PoisonError::into_inner) = material;
+            *keys.waiting() = None;
+            return Ok(());
+        }
+        let keys = Box::into_raw(Box::new(Self { material: RwLock::new(material), waiting: Mutex::new(None) }));
+        if pkey.assign(nid, keys.cast::<c_void>()) {
+            return Ok(());
+        }
+        // SAFETY: OpenSSL did not take the box, which was made a moment ago.
+        drop(unsafe { Box::from_raw(keys) });
+        Err(Error::new(Reason::NotRegistered))
+    }
+
+    /// Frees, and by that wipes, the content of an EVP_PKEY that is about to be freed or to change its type.
+    pub(crate) fn release(pkey: Pkey<'_>) {
+        let keys = pkey.content().cast::<Self>();
+        if !keys.is_null() {
+            // SAFETY: as in `peek`; OpenSSL calls this once for each content and clears the pointer.
+            drop(unsafe { Box::from_raw(keys) });
+        }
+    }
+
+    pub(crate) fn material(&self) -> RwLockReadGuard<'_, Material<S>> {
+        self.material.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The place for the waiting secret.
+    pub(crate) fn waiting(&self) -> MutexGuard<'_, Option<SharedSecret>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Errors: [`Reason::WrongKeyType`] unless the key is of this scheme.
+fn check_type<S: Scheme>(pkey: Pkey<'_>) -> Result<(), Error> {
+    if pkey.nid() == S::row().nid.load(Ordering::Acquire) {
+        return Ok(());
+    }
+    Err(Error::new(Reason::WrongKeyType).with(format!("{} expected", S::NAME)))
+}

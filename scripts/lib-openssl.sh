@@ -1,0 +1,130 @@
+# Shared by the scripts that build and test OpenSSL: messages, tools, source and patches. To be sourced by bash.
+# Steps and errors go to stderr, so that stdout stays for results.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+started=$SECONDS
+
+# say TEXT: one progress line with the seconds since the script started.
+say() { printf '[%4d s] %s\n' $((SECONDS - started)) "$*" >&2; }
+
+# die TEXT...: the script ends here; each further argument is one more line, saying what to do.
+die() {
+    printf '%s: error: %s\n' "${0##*/}" "$1" >&2
+    shift
+    local line
+    for line in "$@"; do printf '  %s\n' "$line" >&2; done
+    exit 1
+}
+
+# need COMMAND=PACKAGE...: each command must exist; when root, its Debian package is installed, else the user is told.
+need() {
+    local pair missing=() packages=()
+    for pair in "$@"; do
+        command -v "${pair%%=*}" >/dev/null && continue
+        missing+=("${pair%%=*}")
+        packages+=("${pair#*=}")
+    done
+    if ((${#missing[@]} == 0)); then return; fi
+    if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
+        die "missing: ${missing[*]}" "run: sudo apt-get install ${packages[*]}"
+    fi
+    say "installing ${packages[*]}"
+    { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${packages[@]}"; } \
+        >&2 || die "apt-get could not install ${packages[*]}"
+}
+
+# need_build_tools: what configuring and compiling OpenSSL takes.
+need_build_tools() {
+    need perl=perl make=make cc=gcc patch=patch flock=util-linux sha256sum=coreutils
+    # The compiler may be there without the C library's headers.
+    if ! echo '#include <stdlib.h>' | cc -E - >/dev/null 2>&1; then
+        if ((EUID == 0)) && command -v apt-get >/dev/null; then
+            say "installing libc6-dev"
+            { apt-get update -q && apt-get install -qy --no-install-recommends libc6-dev; } >&2 \
+                || die "apt-get could not install libc6-dev"
+        else
+            die "the C library's headers are missing" "run: sudo apt-get install libc6-dev"
+        fi
+    fi
+}
+
+# patches_folder SERIES: the folder with the patches for that OpenSSL, e.g. 1.1.1w.
+patches_folder() {
+    local folder=$root/openssl-patches/$1 known
+    [[ -n $1 && -f $folder/series ]] && { echo "$folder"; return; }
+    known=$(cd "$root/openssl-patches" && ls -d */ | tr -d / | tr '\n' ' ')
+    die "there are no patches for OpenSSL '$1'" "known: $known"
+}
+
+# patch_files FOLDER: the patches in order, one path a line.
+patch_files() {
+    local name
+    while read -r name; do
+        [[ -z $name || $name == '#'* ]] && continue
+        [[ -f $1/$name ]] || die "$1/series names $name, which is not there"
+        echo "$1/$name"
+    done <"$1/series"
+}
+
+# apply_patches FOLDER TREE LOG: every patch must fit the tree exactly, without fuzz.
+apply_patches() {
+    local file files
+    files=$(patch_files "$1")
+    for file in $files; do
+        say "patching: ${file##*/}"
+        patch -d "$2" -p1 --fuzz=0 --no-backup-if-mismatch <"$file" >>"$3" 2>&1 \
+            || die "${file##*/} does not apply to $2" "see $3; how to refresh a patch: openssl-patches/README.md"
+    done
+}
+
+# crate_source FOLDER LOG: has cargo fetch and verify the pinned crate, and prints the OpenSSL folder in it.
+crate_source() {
+    local manifest=$1/source/Cargo.toml found
+    command -v cargo >/dev/null || die "cargo is missing" "install Rust: https://rustup.rs"
+    cargo fetch --locked --manifest-path "$manifest" >>"$2" 2>&1 \
+        || die "cargo could not fetch the pinned OpenSSL source" "see $2" "$(tail -n 3 "$2")"
+    found=$(cargo metadata --locked --offline --format-version 1 --manifest-path "$manifest" 2>>"$2" \
+        | grep -o '"manifest_path":"[^"]*/openssl-src-[^"/]*/Cargo.toml"' | cut -d'"' -f4)
+    [[ -n $found && -f ${found%/*}/openssl/Configure ]] || die "cargo has no openssl-src crate with OpenSSL in it" "see $2"
+    echo "${found%/*}/openssl"
+}
+
+# debian_source FOLDER INTO LOG: downloads the complete source that FOLDER/source/with-tests pins and prints the file.
+# apt verifies Debian's signature; it works on lists of its own, so that the machine's configuration stays as it is.
+debian_source() {
+    local suite package file sum mirror keys=/usr/share/keyrings/debian-archive-keyring.gpg
+    read -r suite package file sum < <(grep -v '^#' "$1/source/with-tests")
+    mkdir -p "$2/apt/lists/partial" "$2/apt/cache/archives/partial"
+    if ! echo "$sum  $2/$file" | sha256sum --check --status 2>/dev/null; then
+        command -v apt-get >/dev/null || die "apt-get is missing: the tests need Debian" "or put $file into $2 yourself"
+        [[ -f $keys ]] || die "$keys is missing" "run: sudo apt-get install debian-archive-keyring"
+        mirror=${DEBIAN_MIRROR-$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(ORIGIN)' 'Created-By: Packages' \
+            | awk '$3 == "Debian" && $2 !~ /-/ { print $1; exit }')}
+        [[ -n $mirror ]] || die "no Debian mirror is configured" "set DEBIAN_MIRROR to the address of one"
+        echo "deb-src [signed-by=$keys] $mirror $suite main" >"$2/apt/sources.list"
+        local apt=(apt-get -q -o "Dir::Etc::SourceList=$2/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
+            -o "Dir::State::Lists=$2/apt/lists" -o "Dir::Cache=$2/apt/cache" -o "APT::Sandbox::User=$(id -un)")
+        { "${apt[@]}" update && (cd "$2" && "${apt[@]}" source --download-only "$package"); } >>"$3" 2>&1 \
+            || die "apt could not fetch the source package $package of $suite" "see $3" "$(tail -n 3 "$3")"
+        echo "$sum  $2/$file" | sha256sum --check --status \
+            || die "$2/$file does not have the SHA-256 that $1/source/with-tests pins"
+    fi
+    echo "$2/$file"
+}
+
+# run_make TREE LOG WHAT TARGET...: make with all processors, its output in the log, how far it is every ten seconds.
+run_make() {
+    local tree=$1 log=$2 what=$3 total
+    shift 3
+    total=$(make -C "$tree" -n "$@" 2>/dev/null | grep -c ' -c -o ' || true)
+    make -C "$tree" -j"$(nproc)" "$@" 2>&1 | tee -a "$log" | {
+        local line count=0 next=$((SECONDS + 10))
+        while IFS= read -r line; do
+            if [[ $line == *' -c -o '* ]]; then count=$((count + 1)); fi
+            if ((SECONDS >= next)); then
+                if ((total > 0)); then say "$what: $count of $total files compiled"; else say "$what"; fi
+                next=$((SECONDS + 10))
+            fi
+        done
+    } || die "$what failed" "see $log; its last lines:" "$(tail -n 15 "$log")"
+}

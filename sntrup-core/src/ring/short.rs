@@ -1,0 +1,36 @@
+//! Short elements: coefficients in {-1, 0, 1}, exactly w of them not 0.
+
+use crate::params::Params;
+use crate::wipe::{Array, Secret};
+
+/// A short element.
+pub(crate) struct Short<P: Params>(Secret<P::Coeffs>);
+
+impl<P: Params> Short<P> {
+    /// The element with these coefficients, which are in {-1, 0, 1} and have weight w.
+    pub(super) fn from_weighed(coeffs: Secret<P::Coeffs>) -> Self {
+        debug_assert_eq!(coeffs.as_slice().iter().filter(|&&x| x != 0).count(), P::W);
+        Self(coeffs)
+    }
+
+    /// The element that the sorted words of the sampler stand for: the two low bits of each, less 1.
+    pub(crate) fn from_sorted(words: &P::Words) -> Self {
+        let mut coeffs = Secret::<P::Coeffs>::zeroed();
+        for (x, &word) in coeffs.as_mut_slice().iter_mut().zip(words.as_slice()) {
+            *x = (word & 3) as i16 - 1;
+        }
+        Self::from_weighed(coeffs)
+    }
+
+    /// w ones and then zeros: what decryption puts in the place of an element of another weight.
+    pub(crate) fn fallback() -> Self {
+        let mut coeffs = Secret::<P::Coeffs>::zeroed();
+        coeffs.as_mut_slice()[..P::W].fill(1);
+        Self::from_weighed(coeffs)
+    }
+
+    /// The coefficients.
+    pub(crate) fn coeffs(&self) -> &P::Coeffs {
+        &self.0
+    }
+}

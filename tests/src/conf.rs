@@ -1,0 +1,69 @@
+//! Writes an openssl.cnf that loads the engine and lists groups, the way the README tells a user to.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The lines of a configuration that a test may want to change.
+#[derive(Clone, Debug, Default)]
+pub struct Conf {
+    /// Lines of the engine's section, in order; without any there is no `engines` module.
+    pub engine: Vec<String>,
+    /// Lines of the section that `system_default` names, in order; without any there is no `ssl_conf` module.
+    pub ssl: Vec<String>,
+}
+
+impl Conf {
+    /// Loads the engine from `path` and makes it the default for its algorithms.
+    #[must_use]
+    pub fn engine(path: &Path) -> Self {
+        let engine = vec![
+            "engine_id = engntru".to_owned(),
+            format!("dynamic_path = {}", path.display()),
+            "default_algorithms = ALL".to_owned(),
+        ];
+        Conf { engine, ssl: Vec::new() }
+    }
+
+    /// One more line for the engine: a control command.
+    #[must_use]
+    pub fn command(mut self, line: &str) -> Self {
+        self.engine.push(line.to_owned());
+        self
+    }
+
+    /// The group list that every program gets that does not set its own.
+    #[must_use]
+    pub fn groups(mut self, list: &str) -> Self {
+        self.ssl.push(format!("Groups = {list}"));
+        self
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, path: PathBuf) -> io::Result<PathBuf> {
+        std::fs::write(&path, self.to_string())?;
+        Ok(path)
+    }
+}
+
+impl fmt::Display for Conf {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "openssl_conf = openssl_init\n\n[openssl_init]")?;
+        if !self.engine.is_empty() {
+            writeln!(out, "engines = engines")?;
+        }
+        if !self.ssl.is_empty() {
+            writeln!(out, "ssl_conf = ssl")?;
+        }
+        if !self.engine.is_empty() {
+            writeln!(out, "\n[engines]\nengntru = engntru\n\n[engntru]\n{}", self.engine.join("\n"))?;
+        }
+        if !self.ssl.is_empty() {
+            writeln!(out, "\n[ssl]\nsystem_default = tls\n\n[tls]\n{}", self.ssl.join("\n"))?;
+        }
+        Ok(())
+    }
+}
