@@ -72,7 +72,9 @@ fn products<T: Transform>(probes: &mut Vec<Probe>, level: impl Level, name: &str
 }
 
 fn all(probes: &mut Vec<Probe>, level: impl Level, name: &str) {
+    products::<cyclic::Ring653>(probes, level, &format!("{name} 653"));
     products::<phi17::Ring761>(probes, level, &format!("{name} 761"));
+    products::<phi7::Ring857>(probes, level, &format!("{name} 857"));
 }
 
 /// Every kernel, on every instruction set of this machine.

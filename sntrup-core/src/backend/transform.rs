@@ -14,7 +14,10 @@
 //! The coprime parts need no twiddle factors between them (Good and Thomas: chunk i sits at its residues). The prime
 //! parts are correlations (Rader). docs/bounds.md tells the ranges; every stage asserts them in debug builds.
 
+pub(crate) mod cyclic;
 pub(crate) mod phi17;
+pub(crate) mod phi7;
+mod rader7;
 
 use super::constants::*;
 use super::lanes::{Chunk, Kernel, V16, flat};
@@ -41,18 +44,15 @@ pub(crate) trait Transform: Modulus {
     /// Chunks of scratch that either direction needs.
     const SCRATCH: usize;
 
-    /// Largest coefficient that [`Transform::forward`] takes; canonical and folded polynomials keep it.
-    const INPUT_BOUND: i32;
+    /// Largest coefficient that [`Transform::forward`] takes: that of a folded product, which is three reduced
+    /// coefficients, reduced.
+    const INPUT_BOUND: i32 = bar_bound::<Self>(3 * bar_bound::<Self>(i16::MAX as i32));
     /// Largest coefficient of the transformed form.
     const POINT_BOUND: i32;
     /// Largest coefficient at a point of a product.
     const PRODUCT_BOUND: i32 = reduce_wide_bound::<Self>(16, Self::POINT_BOUND, Self::POINT_BOUND);
     /// Largest coefficient of an unreduced product.
     const WIDE_BOUND: i32;
-
-    /// Whether a folded product needs the tighter reduction to have a unique representative: a product in R/3 has
-    /// coefficients within 2p, and must not be taken for its neighbour modulo q.
-    const TIGHT: bool = bar_bound::<Self>(fits(3 * Self::WIDE_BOUND)) + 2 * Self::P as i32 >= Self::Q as i32;
 
     /// The roots ζ, eight to a group, each for both lanes of its pair.
     fn roots() -> &'static [Factor];
@@ -78,11 +78,20 @@ fn array_mut<const N: usize>(chunks: &mut [Chunk]) -> &mut [Chunk; N] {
 
 /// Three-point transform: outputs z0 + w^k z1 + w^2k z2 for k = 0, 1, 2, with one multiplication because 1 + w + w² = 0.
 ///
-/// Outputs 1 and 2 are within 2z + [`mul_bound`](super::constants::mul_bound)(2z), output 0 within 3z.
+/// The outputs are within [`dft3_bound`].
 #[inline(always)]
 fn dft3<M: Modulus, V: V16>(token: V::Token, z: [V; 3], w: &Factor) -> [V; 3] {
     let turned = mul::<M, V>(token, z[1].sub(z[2]), w);
     [z[0].add(z[1]).add(z[2]), z[0].sub(z[2]).add(turned), z[0].sub(z[1]).sub(turned)]
+}
+
+/// Largest output of [`dft3`] for inputs within `z`.
+const fn dft3_bound<M: Modulus>(z: i32) -> i32 {
+    larger(3 * z, 2 * z + mul_bound::<M>(2 * z))
+}
+
+const fn larger(a: i32, b: i32) -> i32 {
+    if a > b { a } else { b }
 }
 
 /// Chunks of the b-form of a group; see [`prepare_group`].
@@ -194,8 +203,8 @@ pub(crate) struct TripleTernary;
 impl Finish for Loose {
     #[inline(always)]
     fn finish<T: Transform, V: V16>(token: V::Token, sum: V) -> V {
-        let x = if T::TIGHT { bar_tight::<T, V>(token, sum) } else { bar::<T, V>(token, sum) };
-        x.within(T::INPUT_BOUND)
+        const { assert!(bar_bound::<T>(fits(3 * T::WIDE_BOUND)) <= T::INPUT_BOUND) };
+        bar::<T, V>(token, sum).within(T::INPUT_BOUND)
     }
 }
 
@@ -209,6 +218,8 @@ impl Finish for Canonical {
 impl Finish for Ternary {
     #[inline(always)]
     fn finish<T: Transform, V: V16>(token: V::Token, sum: V) -> V {
+        // A coefficient of the product is within 2p, and its other representatives are beyond the loose range.
+        const { assert!(T::INPUT_BOUND + 2 * (T::P as i32) < T::Q as i32) };
         mod3(token, Loose::finish::<T, V>(token, sum).within(2 * T::P as i32))
     }
 }
@@ -386,6 +397,8 @@ impl<T: Transform, F: Finish> Kernel for Reduce<'_, T, F> {
 #[cfg(test)]
 mod tests {
     use super::super::lanes::{Level, Oracle, Portable};
+    use super::cyclic::Ring653;
+    use super::phi7::Ring857;
     use super::phi17::Ring761;
     use super::*;
 
@@ -532,6 +545,16 @@ mod tests {
             let (f, g) = (random::<T>(rng, 1), random::<T>(rng, 1));
             agrees::<T>(&f, &g, true);
         }
+    }
+
+    #[test]
+    fn products_of_sntrup653_are_right_and_alike_stage_by_stage() {
+        products::<Ring653>();
+    }
+
+    #[test]
+    fn products_of_sntrup857_are_right_and_alike_stage_by_stage() {
+        products::<Ring857>();
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use super::super::constants::*;
 use super::super::lanes::{Chunk, Place, V16};
-use super::{GROUP, Transform, array, array_mut, dft3};
+use super::{GROUP, Transform, array, array_mut, dft3, dft3_bound};
 
 /// Field and transform of sntrup761.
 pub(crate) struct Ring761;
@@ -294,14 +294,10 @@ fn six<const R: usize, V: V16>(token: V::Token, input: &[Chunk; 48], columns: &m
     }
 }
 
-/// Output 0 of a three-point transform is three inputs, the others two and a product.
-const SIX_BOUND: i32 = {
-    let (zero, other) = (3 * Ring761::INPUT_BOUND, 2 * Ring761::INPUT_BOUND);
-    let other = other + mul_bound::<Ring761>(other);
-    if zero > other { zero } else { other }
-};
+/// Of a column before its 17-point transform.
+const SIX_BOUND: i32 = dft3_bound::<Ring761>(Ring761::INPUT_BOUND);
 const FORWARD_BOUNDS: Bounds = Bounds::new(SIX_BOUND);
-const INVERSE_SIX_BOUND: i32 = bar_bound::<Ring761>(fits(6 * Ring761::PRODUCT_BOUND));
+const INVERSE_SIX_BOUND: i32 = bar_bound::<Ring761>(fits(dft3_bound::<Ring761>(2 * Ring761::PRODUCT_BOUND)));
 const INVERSE_BOUNDS: Bounds = Bounds::new(INVERSE_SIX_BOUND);
 /// The base of the forward transform: chunk 0 of the column and the part modulo z - 1.
 const BASE_BOUND: i32 = SIX_BOUND + FORWARD_BOUNDS.one;
@@ -315,7 +311,6 @@ impl Transform for Ring761 {
     const GROUPS: usize = 12;
     const WIDE: usize = 96;
     const SCRATCH: usize = 102;
-    const INPUT_BOUND: i32 = bar_bound::<Self>(3 * bar_bound::<Self>(i16::MAX as i32));
     const POINT_BOUND: i32 = bar_bound::<Self>(fits(BASE_BOUND + FORWARD_BOUNDS.without_base()));
     const WIDE_BOUND: i32 = bar_bound::<Self>(fits(2 * INVERSE_BOUNDS.without_base()));
 
