@@ -26,7 +26,7 @@ use std::num::NonZeroUsize;
 
 use crate::backend::{Kernels, with_backend};
 use crate::codec::key;
-use crate::ct;
+use crate::ct::{self, Disclosed};
 use crate::error::Error;
 use crate::keys::KeyPair;
 use crate::params::Params;
@@ -87,7 +87,7 @@ fn batch<P: Params>(
 
         // Harmless: the elements of a rejected batch are never used, and those of an accepted one are known to be units.
         let (mut g_recip, invertible) = g.recip(k);
-        if !ct::declassify(invertible) {
+        if !ct::declassify(invertible, Disclosed::Invertible) {
             continue;
         }
         let mut t = a.triple().recip(k);
@@ -111,7 +111,8 @@ fn units<P: Params>(mut u: Vec<R3<P>>, rng: &mut dyn RandomSource) -> Result<Vec
     }
     loop {
         // Harmless: a rejected element is never used, and an accepted one is known not to be divisible.
-        let rejected: Vec<_> = u.iter_mut().filter(|u| ct::declassify(u.divisible_by_cubic())).collect();
+        let rejected: Vec<_> =
+            u.iter_mut().filter(|u| ct::declassify(u.divisible_by_cubic(), Disclosed::DivisibleByCubic)).collect();
         if rejected.is_empty() {
             return Ok(u);
         }

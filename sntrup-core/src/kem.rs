@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use crate::backend::{Kernels, with_backend};
 use crate::codec::{key, radix, small};
-use crate::ct;
+use crate::ct::{self, Disclosed};
 use crate::error::Error;
 use crate::hash::{self, Hash, hash_into};
 use crate::keys::{Ciphertext, KeyPair, PublicKey, SecretKey, SharedSecret};
@@ -52,7 +52,7 @@ fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<Key
         let g = sampling::small::<P>(&draw(rng, element_bytes::<P>())?);
         let (g_recip, invertible) = g.recip(k);
         // Harmless: a rejected g is never used, and an accepted one is known to be invertible anyway.
-        if ct::declassify(invertible) {
+        if ct::declassify(invertible, Disclosed::Invertible) {
             break (g, g_recip);
         }
     };

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::codec::key;
+use crate::ct::{self, Disclosed};
 use crate::error::Error;
 use crate::params::{HASH_BYTES, Params};
 use crate::wipe::{Array, Secret};
@@ -139,6 +140,15 @@ impl SharedSecret {
         Self(bytes)
     }
 }
+
+/// Compares in constant time; whether the keys are equal is public then.
+impl PartialEq for SharedSecret {
+    fn eq(&self, other: &Self) -> bool {
+        ct::declassify(ct::equal(self.as_bytes(), other.as_bytes()), Disclosed::EqualSessionKeys)
+    }
+}
+
+impl Eq for SharedSecret {}
 
 impl fmt::Debug for SharedSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,7 @@
 //!
 //! Memcheck follows which bits are undefined. The check marks every secret bit as undefined, so that memcheck reports
 //! each branch and each address that depends on one. This file is compiled into the library only with `--cfg ct_check`
-//! (see `scripts/check-constant-time`) and into the tools below `examples/`. Outside valgrind a request does nothing.
+//! (see `scripts/check-constant-time`) and into the tools in `tests/checks`. Outside valgrind a request does nothing.
 
 #![allow(dead_code, reason = "each user needs some of the requests")]
 

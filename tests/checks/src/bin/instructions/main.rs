@@ -6,7 +6,7 @@
 //! `instructions compare RECORD COUNTED` fails when a line has grown by more than 5 %, is missing or is new.
 
 #[allow(unsafe_code, reason = "requests to valgrind")]
-#[path = "../../src/valgrind.rs"]
+#[path = "../../../../../sntrup-core/src/valgrind.rs"]
 mod valgrind;
 
 mod profile;

@@ -5,7 +5,7 @@
 //! secrets really are followed to the end, and that the results are right. `--canary NAME` plants a leak instead.
 
 #[allow(unsafe_code, reason = "requests to valgrind")]
-#[path = "../../src/valgrind.rs"]
+#[path = "../../../../../sntrup-core/src/valgrind.rs"]
 mod valgrind;
 
 use sntrup_core::{
