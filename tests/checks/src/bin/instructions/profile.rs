@@ -44,7 +44,7 @@ impl Profile {
                 // The next line is the place of the call and the inclusive cost of all these calls.
                 let cost = lines.next().and_then(|line| line.split_ascii_whitespace().nth(1)).unwrap_or("");
                 if let Some(kernel) = kernel(callee) {
-                    let entry = calls.entry(kernel.to_owned()).or_default();
+                    let entry = calls.entry(kernel).or_default();
                     entry.count += number(call)?;
                     entry.instructions += number(cost)?;
                 }
@@ -66,12 +66,12 @@ fn resolve<'a>(names: &mut HashMap<&'a str, &'a str>, function: &'a str) -> &'a 
     }
 }
 
-/// The name of a function of ours as it stands in the record; none for others.
-fn kernel(function: &str) -> Option<&str> {
+/// The name of a function of ours as it stands in the record, without the name of the crate; none for others.
+fn kernel(function: &str) -> Option<String> {
     // Callgrind adds 'N to the name at the N-th level of recursion.
     let function = function.split('\'').next().unwrap_or(function);
-    let function = function.trim_start_matches('<');
-    function.strip_prefix("sntrup_core::").filter(|name| !name.contains(' '))
+    let ours = function.trim_start_matches('<').starts_with("sntrup_core::");
+    ours.then(|| function.replace("sntrup_core::", ""))
 }
 
 fn number(text: &str) -> Result<u64, String> {
@@ -85,12 +85,12 @@ mod tests {
 
     #[test]
     fn calls_of_a_function_are_added_up_over_its_callers() {
-        let text = "desc: Trigger: Client Request: keygen\nfn=(1) main\n3 5\ncfn=(2) sntrup_core::backend::mul\ncalls=2 0\n\
+        let text = "desc: Trigger: Client Request: keygen\nfn=(1) main\n3 5\ncfn=(2) <sntrup_core::A as sntrup_core::B>::mul\ncalls=2 0\n\
                     4 3000\nfn=(3) other\ncfn=(2)\ncalls=1 0\n9 1500\ncfn=(4) sntrup_core::tiny\ncalls=1 0\n9 20\n\
                     cfn=(5) memcpy\ncalls=1 0\n9 9999\ntotals: 20000\n";
         let profile = Profile::parse(text).unwrap();
         assert_eq!((profile.name.as_deref(), profile.total), (Some("keygen"), 20000));
-        let expected = [("backend::mul".to_owned(), Calls { count: 3, instructions: 4500 })];
+        let expected = [("<A as B>::mul".to_owned(), Calls { count: 3, instructions: 4500 })];
         assert_eq!(profile.calls, BTreeMap::from(expected));
     }
 
