@@ -19,6 +19,7 @@ pub(crate) mod constants;
 mod entry;
 pub(crate) mod lanes;
 mod portable;
+pub(crate) mod sample;
 pub(crate) mod sha512;
 pub(crate) mod sort;
 #[cfg(test)]
@@ -56,6 +57,24 @@ pub(crate) trait Kernels: Copy {
 
     /// Sorts the words, smallest first. The length is public.
     fn sort(self, words: &mut [u32]);
+
+    /// Advances a SHA-512 chaining value over message blocks.
+    fn compress(self, state: &mut sha512::State, blocks: &[sha512::Block]);
+
+    /// Advances four SHA-512 chaining values over as many message blocks each.
+    fn compress4(self, state: &mut sha512::State4, blocks: [&[sha512::Block]; 4]);
+
+    /// Writes the first ChaCha20 blocks of `key`.
+    fn keystream(self, key: &[u32; 8], out: &mut [chacha20::Octet]);
+
+    /// Turns bytes below 243 into trits less 1; see [`sample::trits_portable`].
+    fn trits(self, bytes: &mut [[i16; 16]], out: &mut [[i16; 16]]);
+
+    /// Turns bits into coefficients in {-1, 0, 1}; see [`sample::expand_portable`].
+    fn expand(self, nonzero: &[u64], negative: &[u64], out: &mut [[i16; 16]]);
+
+    /// Sorts tagged random numbers in eight lanes; see [`sample::sort_tails_portable`].
+    fn sort_tails(self, tails: &mut sample::Tails) -> ([u64; 8], u32);
 
     /// Encodes canonical `h` into `PUBLIC_KEY_BYTES` bytes.
     fn encode_rq<P: Params>(self, out: &mut [u8], h: &P::Coeffs);

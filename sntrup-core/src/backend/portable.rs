@@ -1,6 +1,6 @@
 //! The portable backend: plain loops over 16-bit integers that the compiler vectorises for any processor.
 
-use super::Kernels;
+use super::{Kernels, chacha20, sample, sha512};
 use crate::params::{Params, Plan, rounded_radix};
 
 mod codec;
@@ -8,7 +8,6 @@ mod mul_r3;
 mod mul_rq;
 mod recip_r3;
 mod recip_rq;
-mod sort;
 mod toeplitz;
 mod values;
 
@@ -54,7 +53,31 @@ impl Kernels for Portable {
     }
 
     fn sort(self, words: &mut [u32]) {
-        sort::sort(words);
+        super::sort::sort_portable(words);
+    }
+
+    fn compress(self, state: &mut sha512::State, blocks: &[sha512::Block]) {
+        sha512::compress_portable(state, blocks);
+    }
+
+    fn compress4(self, state: &mut sha512::State4, blocks: [&[sha512::Block]; 4]) {
+        sha512::compress4_portable(state, blocks);
+    }
+
+    fn keystream(self, key: &[u32; 8], out: &mut [chacha20::Octet]) {
+        chacha20::keystream_portable(key, out);
+    }
+
+    fn trits(self, bytes: &mut [[i16; 16]], out: &mut [[i16; 16]]) {
+        sample::trits_portable(bytes, out);
+    }
+
+    fn expand(self, nonzero: &[u64], negative: &[u64], out: &mut [[i16; 16]]) {
+        sample::expand_portable(nonzero, negative, out);
+    }
+
+    fn sort_tails(self, tails: &mut sample::Tails) -> ([u64; 8], u32) {
+        sample::sort_tails_portable(tails)
     }
 
     fn encode_rq<P: Params>(self, out: &mut [u8], h: &P::Coeffs) {

@@ -61,6 +61,8 @@ pub(crate) trait U32x8: Copy {
     fn add(self, other: Self) -> Self;
     /// Lane-wise exclusive or.
     fn xor(self, other: Self) -> Self;
+    /// Lane-wise and.
+    fn and(self, other: Self) -> Self;
     /// Lane-wise rotation to the left by `L` bits; `R` must be `32 - L`.
     fn rotl<const L: i32, const R: i32>(self) -> Self;
     /// Lane-wise smaller and larger word.

@@ -4,7 +4,7 @@
 use super::{Chunk, Kernel, Level, V16};
 use core::arch::x86_64::*;
 
-/// Proof that the processor has AVX2, BMI1 and BMI2 and the operating system saves the wide registers.
+/// Proof that the processor has AVX2, BMI1, BMI2 and POPCNT and the operating system saves the wide registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 
@@ -12,7 +12,7 @@ impl Avx2 {
     /// The token, if processor and operating system support all three (every processor with AVX2 but a few early ones has BMI).
     pub(crate) fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
-        (has!("avx2") && has!("bmi1") && has!("bmi2")).then_some(Self(()))
+        (has!("avx2") && has!("bmi1") && has!("bmi2") && has!("popcnt")).then_some(Self(()))
     }
 }
 
@@ -20,7 +20,7 @@ impl Level for Avx2 {
     #[inline(always)]
     fn run<K: Kernel>(self, kernel: K) -> K::Output {
         #[inline(never)]
-        #[target_feature(enable = "avx2,bmi1,bmi2")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
         fn avx2<K: Kernel>(token: Avx2, kernel: K) -> K::Output {
             kernel.run::<Lanes>(token)
         }

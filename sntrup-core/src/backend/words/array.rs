@@ -120,6 +120,14 @@ impl U32x8 for Words32 {
         out
     }
     #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        let mut out = self;
+        for i in 0..8 {
+            out.0[i] &= other.0[i];
+        }
+        out
+    }
+    #[inline(always)]
     fn rotl<const L: i32, const R: i32>(self) -> Self {
         const { assert!(L + R == 32 && L > 0 && R > 0) };
         let mut out = self;

@@ -124,6 +124,10 @@ impl U32x8 for Words32 {
         Self(intrinsics!(_mm256_xor_si256(self.0, other.0)))
     }
     #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        Self(intrinsics!(_mm256_and_si256(self.0, other.0)))
+    }
+    #[inline(always)]
     fn rotl<const L: i32, const R: i32>(self) -> Self {
         const { assert!(L + R == 32 && L > 0 && R > 0) };
         Self(intrinsics!(match L {

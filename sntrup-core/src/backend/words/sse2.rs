@@ -65,6 +65,10 @@ impl U32x8 for Words32 {
         both!(|x, y| _mm_xor_si128(x, y), self, other)
     }
     #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        both!(|x, y| _mm_and_si128(x, y), self, other)
+    }
+    #[inline(always)]
     fn rotl<const L: i32, const R: i32>(self) -> Self {
         const { assert!(L + R == 32 && L > 0 && R > 0) };
         both!(|x| _mm_or_si128(_mm_slli_epi32::<L>(x), _mm_srli_epi32::<R>(x)), self)

@@ -61,6 +61,7 @@ fn words32<V: U32x8, W: U32x8<Token = ()>>(token: V::Token) {
             (high, large),
             (a.add(b), x.add(y)),
             (a.xor(b), x.xor(y)),
+            (a.and(b), x.and(y)),
             (a.rotl::<16, 16>(), x.rotl::<16, 16>()),
             (a.rotl::<12, 20>(), x.rotl::<12, 20>()),
             (a.rotl::<8, 24>(), x.rotl::<8, 24>()),
