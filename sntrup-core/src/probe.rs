@@ -1,5 +1,6 @@
 //! The kernels one by one, for the instruction counts and timings of `examples/kernels.rs`. Not part of the interface.
 
+use crate::backend::euclid::*;
 use crate::backend::lanes::{Chunk, Level, Portable};
 use crate::backend::transform::*;
 use core::marker::PhantomData;
@@ -71,10 +72,21 @@ fn products<T: Transform>(probes: &mut Vec<Probe>, level: impl Level, name: &str
     add("reduce ternary", reduce::<T, Ternary>(level, product));
 }
 
+fn reciprocal<T: Scalars>(probes: &mut Vec<Probe>, level: impl Level, name: &str) {
+    let (x, mut out, mut work) =
+        (operand::<T>(6), vec![Chunk::ZERO; T::CHUNKS], vec![Chunk::ZERO; work_chunks::<T>()]);
+    let mut run = move || level.run(ReciprocalOfThree::<T> { x: &x, out: &mut out, work: &mut work, set: PhantomData });
+    assert!(run(), "the operand of this probe has a leading coefficient that vanishes");
+    probes.push((format!("{name} reciprocal"), Box::new(move || assert!(run()))));
+}
+
 fn all(probes: &mut Vec<Probe>, level: impl Level, name: &str) {
     products::<cyclic::Ring653>(probes, level, &format!("{name} 653"));
+    reciprocal::<cyclic::Ring653>(probes, level, &format!("{name} 653"));
     products::<phi17::Ring761>(probes, level, &format!("{name} 761"));
+    reciprocal::<phi17::Ring761>(probes, level, &format!("{name} 761"));
     products::<phi7::Ring857>(probes, level, &format!("{name} 857"));
+    reciprocal::<phi7::Ring857>(probes, level, &format!("{name} 857"));
 }
 
 /// Every kernel, on every instruction set of this machine.

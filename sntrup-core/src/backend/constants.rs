@@ -125,7 +125,7 @@ pub(crate) const fn mul_bound<M: Modulus>(x: i32) -> i32 {
 /// A representative of x near zero, within [`bar_bound`]: x - q·round(x·BAR/2¹⁵).
 #[inline(always)]
 pub(crate) fn bar<M: Modulus, V: V16>(token: V::Token, x: V) -> V {
-    let quotient = x.mulhrs(V::splat(token, M::BAR));
+    let quotient = x.mulhrs(token, M::BAR);
     x.sub(quotient.mullo(V::splat(token, M::Q)))
 }
 
@@ -138,7 +138,7 @@ pub(crate) const fn bar_bound<M: Modulus>(x: i32) -> i32 {
 /// A representative of x within [`bar_tight_bound`], barely beyond the canonical range: one instruction more than [`bar`].
 #[inline(always)]
 pub(crate) fn bar_tight<M: Modulus, V: V16>(token: V::Token, x: V) -> V {
-    let quotient = x.mulhi(V::splat(token, M::BAR_TIGHT)).mulhrs(V::splat(token, 1 << 4));
+    let quotient = x.mulhi(V::splat(token, M::BAR_TIGHT)).mulhrs(token, 1 << 4);
     x.sub(quotient.mullo(V::splat(token, M::Q)))
 }
 

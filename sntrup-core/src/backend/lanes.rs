@@ -8,6 +8,7 @@
 //! Helpers of a kernel are `#[inline(always)]` and carry no target feature; [`Level::run`] is the only place where a
 //! function with a target feature starts, and everything is inlined into it. Otherwise vectors travel through memory.
 
+#[cfg(any(test, not(target_arch = "x86_64")))]
 pub(crate) mod array;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -96,6 +97,8 @@ pub(crate) trait V16: Copy {
 
     /// The same value in every lane.
     fn splat(token: Self::Token, value: i16) -> Self;
+    /// The pair `(even, odd)` in every pair of lanes.
+    fn splat_pair(token: Self::Token, even: i16, odd: i16) -> Self;
     /// Reads a chunk.
     fn load(token: Self::Token, from: &Chunk) -> Self;
     /// Reads sixteen lanes at any position of a slice.
@@ -114,7 +117,7 @@ pub(crate) trait V16: Copy {
     /// High halves of the lane-wise signed products.
     fn mulhi(self, other: Self) -> Self;
     /// round(x·c / 2¹⁵) in every lane, for a constant `0 ≤ c < 2¹⁴`.
-    fn mulhrs(self, c: Self) -> Self;
+    fn mulhrs(self, token: Self::Token, c: i16) -> Self;
     /// All ones where `self > other`, else zero.
     fn greater(self, other: Self) -> Self;
     /// Bitwise and.
@@ -156,11 +159,16 @@ pub(crate) trait V16: Copy {
         if cfg!(debug_assertions) {
             let mut lanes = Chunk::ZERO;
             self.store(&mut lanes);
-            let largest = lanes.0.iter().map(|x| i32::from(*x).abs()).max();
-            assert!(largest <= Some(limit), "a lane holds {largest:?}, beyond the proven {limit}");
+            assert_within(&lanes, limit);
         }
         self
     }
+}
+
+#[inline(never)]
+fn assert_within(lanes: &Chunk, limit: i32) {
+    let largest = lanes.0.iter().map(|x| i32::from(*x).abs()).max();
+    assert!(largest <= Some(limit), "a lane holds {largest:?}, beyond the proven {limit}");
 }
 
 /// A kernel: its operands, waiting for a lane type.

@@ -244,7 +244,7 @@ impl Finish for TripleTernary {
 /// The canonical representative modulo 3, for |x| < 2¹⁴: 3·10923 = 2¹⁵ + 1, so the quotient is off by less than 1/6.
 #[inline(always)]
 fn mod3<V: V16>(token: V::Token, x: V) -> V {
-    let quotient = x.mulhrs(V::splat(token, 10923));
+    let quotient = x.mulhrs(token, 10923);
     x.sub(quotient.add(quotient).add(quotient)).within(1)
 }
 
@@ -395,7 +395,7 @@ impl<T: Transform, F: Finish> Kernel for Reduce<'_, T, F> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::super::lanes::{Level, Oracle, Portable};
     use super::cyclic::Ring653;
     use super::phi7::Ring857;
@@ -403,19 +403,19 @@ mod tests {
     use super::*;
 
     /// A generator for tests, with a fixed seed.
-    pub(crate) struct Lcg(u64);
+    pub(crate) struct Lcg(pub(crate) u64);
     impl Lcg {
-        fn below(&mut self, n: i64) -> i64 {
+        pub(crate) fn below(&mut self, n: i64) -> i64 {
             self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (self.0 >> 33) as i64 % n
         }
     }
 
-    fn random<T: Transform>(rng: &mut Lcg, limit: i32) -> Vec<Chunk> {
+    pub(crate) fn random<T: Transform>(rng: &mut Lcg, limit: i32) -> Vec<Chunk> {
         filled::<T>(|_| (rng.below(2 * i64::from(limit) + 1) - i64::from(limit)) as i16)
     }
 
-    fn filled<T: Transform>(mut coefficient: impl FnMut(usize) -> i16) -> Vec<Chunk> {
+    pub(crate) fn filled<T: Transform>(mut coefficient: impl FnMut(usize) -> i16) -> Vec<Chunk> {
         let mut chunks = vec![Chunk::ZERO; T::CHUNKS];
         for i in 0..T::P {
             chunks[i / 16].0[i % 16] = coefficient(i);
@@ -424,7 +424,7 @@ mod tests {
     }
 
     /// The product over the integers, modulo x^p - x - 1.
-    fn schoolbook<T: Transform>(f: &[Chunk], g: &[Chunk]) -> Vec<i64> {
+    pub(crate) fn schoolbook<T: Transform>(f: &[Chunk], g: &[Chunk]) -> Vec<i64> {
         let (f, g) = (flat(f), flat(g));
         let mut c = vec![0i64; 2 * T::P];
         for i in 0..T::P {

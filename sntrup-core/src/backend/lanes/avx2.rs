@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 pub(crate) struct Avx2(());
 
 impl Avx2 {
-    /// The token, if processor and operating system support all three (every processor with AVX2 but a few early ones has BMI).
+    /// The token, if processor and operating system support all of them (every processor with AVX2 but a few early ones has BMI).
     pub(crate) fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
         (has!("avx2") && has!("bmi1") && has!("bmi2") && has!("popcnt")).then_some(Self(()))
@@ -55,6 +55,10 @@ impl V16 for Lanes {
         Self(compute!(_mm256_set1_epi16(value)))
     }
     #[inline(always)]
+    fn splat_pair(_: Avx2, even: i16, odd: i16) -> Self {
+        Self(compute!(_mm256_set1_epi32(i32::from(odd) << 16 | i32::from(even) & 0xffff)))
+    }
+    #[inline(always)]
     fn load(_: Avx2, from: &Chunk) -> Self {
         // SAFETY: the token proves AVX2; a Chunk is 32 readable bytes aligned to 32.
         Self(unsafe { _mm256_load_si256((&raw const *from).cast()) })
@@ -91,8 +95,8 @@ impl V16 for Lanes {
         Self(compute!(_mm256_mulhi_epi16(self.0, other.0)))
     }
     #[inline(always)]
-    fn mulhrs(self, c: Self) -> Self {
-        Self(compute!(_mm256_mulhrs_epi16(self.0, c.0)))
+    fn mulhrs(self, _: Avx2, c: i16) -> Self {
+        Self(compute!(_mm256_mulhrs_epi16(self.0, _mm256_set1_epi16(c))))
     }
     #[inline(always)]
     fn greater(self, other: Self) -> Self {

@@ -66,6 +66,11 @@ impl V16 for Lanes {
         Self(half, half)
     }
     #[inline(always)]
+    fn splat_pair((): (), even: i16, odd: i16) -> Self {
+        let half = compute!(_mm_set1_epi32(i32::from(odd) << 16 | i32::from(even) & 0xffff));
+        Self(half, half)
+    }
+    #[inline(always)]
     fn load((): (), from: &Chunk) -> Self {
         let at = (&raw const *from).cast::<__m128i>();
         // SAFETY: a Chunk is 32 readable bytes aligned to 32: two aligned 16-byte loads.
@@ -112,13 +117,20 @@ impl V16 for Lanes {
         self.map2(other, |a, b| compute!(_mm_mulhi_epi16(a, b)))
     }
     #[inline(always)]
-    fn mulhrs(self, c: Self) -> Self {
-        // The product is high·2^16 + low; with c < 2^14 the value (4·high + top two bits of low) fits a lane.
-        self.map2(c, |x, c| compute!({
-            let high = _mm_slli_epi16::<2>(_mm_mulhi_epi16(x, c));
-            let quarters = _mm_add_epi16(high, _mm_srli_epi16::<14>(_mm_mullo_epi16(x, c)));
-            _mm_srai_epi16::<1>(_mm_add_epi16(quarters, _mm_set1_epi16(1)))
-        }))
+    fn mulhrs(self, (): (), c: i16) -> Self {
+        // Two bits more than the integer part are enough to round: ⌊x·c / 2¹⁴⌋, plus one, halved.
+        let quarters = if c < 1 << 13 {
+            self.mulhi(Self::splat((), 4 * c))
+        } else {
+            // The product is high·2¹⁶ + low; with c < 2¹⁴ this fits a lane.
+            self.map2(Self::splat((), c), |x, c| {
+                compute!({
+                    let high = _mm_slli_epi16::<2>(_mm_mulhi_epi16(x, c));
+                    _mm_add_epi16(high, _mm_srli_epi16::<14>(_mm_mullo_epi16(x, c)))
+                })
+            })
+        };
+        quarters.map2(Self::splat((), 1), |x, one| compute!(_mm_srai_epi16::<1>(_mm_add_epi16(x, one))))
     }
     #[inline(always)]
     fn greater(self, other: Self) -> Self {
