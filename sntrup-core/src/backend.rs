@@ -14,10 +14,14 @@ use crate::error::Error;
 use crate::params::Params;
 
 pub(crate) mod chacha20;
+pub(crate) mod codec;
 pub(crate) mod constants;
 #[cfg(target_arch = "x86_64")]
 mod entry;
+pub(crate) mod euclid;
 pub(crate) mod lanes;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 mod portable;
 pub(crate) mod sample;
 pub(crate) mod sha512;
@@ -25,8 +29,11 @@ pub(crate) mod sort;
 #[cfg(test)]
 mod tests;
 pub(crate) mod transform;
+pub(crate) mod values;
 mod words;
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use lanes::Avx2;
 pub(crate) use portable::Portable;
 
 /// Whole kernels over padded coefficient arrays (see [`Params`]); the padding is zero on entry and on exit.
@@ -73,6 +80,9 @@ pub(crate) trait Kernels: Copy {
     /// Turns bits into coefficients in {-1, 0, 1}; see [`sample::expand_portable`].
     fn expand(self, nonzero: &[u64], negative: &[u64], out: &mut [[i16; 16]]);
 
+    /// Draws the head of a short element; see [`sample::head_portable`].
+    fn head(self, trial: &sample::Trial, random: &[u64], choice: u64, chosen: &mut [u64]) -> (u32, u32);
+
     /// Sorts tagged random numbers in eight lanes; see [`sample::sort_tails_portable`].
     fn sort_tails(self, tails: &mut sample::Tails) -> ([u64; 8], u32);
 
@@ -87,6 +97,12 @@ pub(crate) trait Kernels: Copy {
 
     /// Decodes `CIPHERTEXT_BYTES` - 32 bytes to `c`, canonical multiples of 3; any string decodes.
     fn decode_rounded<P: Params>(self, c: &mut P::Coeffs, s: &[u8]);
+
+    /// Encodes `a`, with coefficients in {-1, 0, 1}, into (p + 3)/4 bytes.
+    fn encode_small<P: Params>(self, out: &mut [u8], a: &P::Coeffs);
+
+    /// Decodes (p + 3)/4 bytes to coefficients in {-1, 0, 1}; `two` (2 or -1) stands for the 2 that no encoder makes.
+    fn decode_small<P: Params>(self, a: &mut P::Coeffs, s: &[u8], two: i16);
 }
 
 /// An implementation of the kernels.
@@ -94,8 +110,18 @@ pub(crate) trait Kernels: Copy {
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Backend {
-    /// Plain Rust, for every processor.
+    /// For every processor.
     Portable = 1,
+    /// For x86-64 processors with AVX2, BMI1, BMI2 and POPCNT.
+    #[cfg(target_arch = "x86_64")]
+    Avx2 = 2,
+}
+
+/// The tokens: who holds one may call its kernels.
+pub(crate) enum Token {
+    Portable(Portable),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
 }
 
 /// The backend in use, as its number; 0 until the first operation or selection.
@@ -104,6 +130,10 @@ static ACTIVE: AtomicU8 = AtomicU8::new(0);
 impl Backend {
     /// The backends that this processor can run, the fastest last.
     pub fn available() -> &'static [Backend] {
+        #[cfg(target_arch = "x86_64")]
+        if Avx2::detect().is_some() {
+            return &[Backend::Portable, Backend::Avx2];
+        }
         &[Backend::Portable]
     }
 
@@ -117,6 +147,17 @@ impl Backend {
             ACTIVE.store(fastest as u8, Ordering::Relaxed);
             fastest
         })
+    }
+
+    /// The token of the active backend.
+    pub(crate) fn token() -> Token {
+        #[cfg(target_arch = "x86_64")]
+        if Self::active() == Backend::Avx2
+            && let Some(avx2) = Avx2::detect()
+        {
+            return Token::Avx2(avx2);
+        }
+        Token::Portable(Portable)
     }
 
     /// Makes all operations that start from now on use `backend`.
@@ -142,6 +183,8 @@ impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Backend::Portable => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2 => "avx2",
         })
     }
 }
@@ -152,6 +195,8 @@ impl FromStr for Backend {
     fn from_str(name: &str) -> Result<Self, Error> {
         match name {
             "portable" => Ok(Backend::Portable),
+            #[cfg(target_arch = "x86_64")]
+            "avx2" => Ok(Backend::Avx2),
             _ => Err(Self::refuse(name)),
         }
     }
@@ -160,11 +205,10 @@ impl FromStr for Backend {
 /// Evaluates an expression with `$token` bound to the active backend's token.
 macro_rules! with_backend {
     ($token:ident => $body:expr) => {
-        match $crate::backend::Backend::active() {
-            $crate::backend::Backend::Portable => {
-                let $token = $crate::backend::Portable;
-                $body
-            }
+        match $crate::backend::Backend::token() {
+            $crate::backend::Token::Portable($token) => $body,
+            #[cfg(target_arch = "x86_64")]
+            $crate::backend::Token::Avx2($token) => $body,
         }
     };
 }

@@ -22,7 +22,7 @@ use crate::backend::Kernels;
 use crate::backend::chacha20::Octet;
 use crate::error::Error;
 use crate::rng::RandomSource;
-use crate::wipe::{Array as _, Secret};
+use crate::wipe::Secret;
 
 /// Words of a ChaCha20 key.
 const KEY_WORDS: usize = 8;

@@ -1,5 +1,6 @@
 //! The kernels one by one, for the instruction counts and timings of `examples/kernels.rs`. Not part of the interface.
 
+use crate::backend::divsteps3::*;
 use crate::backend::euclid::*;
 use crate::backend::lanes::{Chunk, Level, Portable};
 use crate::backend::transform::*;
@@ -9,14 +10,14 @@ use core::marker::PhantomData;
 pub type Probe = (String, Box<dyn FnMut()>);
 
 /// Operands that are random enough: zero from coefficient p on, all within the canonical range.
-fn operand<T: Transform>(seed: u64) -> Vec<Chunk> {
+fn operand<T: Transform>(seed: u64) -> Vec<Row> {
     let mut state = seed;
-    let mut chunks = vec![Chunk::ZERO; T::CHUNKS];
-    for i in 0..T::P {
+    let mut rows = vec![[0; 16]; T::CHUNKS];
+    for x in &mut rows.as_flattened_mut()[..T::P] {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        chunks[i >> 4].0[i & 15] = ((state >> 40) % (2 * T::HALF as u64 + 1)) as i16 - T::HALF as i16;
+        *x = ((state >> 40) % (2 * T::HALF as u64 + 1)) as i16 - T::HALF as i16;
     }
-    chunks
+    rows
 }
 
 fn products<T: Transform>(probes: &mut Vec<Probe>, level: impl Level, name: &str) {
@@ -55,7 +56,7 @@ fn products<T: Transform>(probes: &mut Vec<Probe>, level: impl Level, name: &str
     );
     fn reduce<T: Transform, F: Finish>(level: impl Level, product: Vec<Chunk>) -> Box<dyn FnMut()> {
         let chunks = |n: usize| vec![Chunk::ZERO; n];
-        let (mut out, mut scratch, mut wide) = (chunks(T::CHUNKS), chunks(T::SCRATCH), chunks(T::WIDE));
+        let (mut out, mut scratch, mut wide) = (operand::<T>(0), chunks(T::SCRATCH), chunks(T::WIDE));
         Box::new(move || {
             level.run(Reduce::<T, F> {
                 product: &product,
@@ -74,19 +75,35 @@ fn products<T: Transform>(probes: &mut Vec<Probe>, level: impl Level, name: &str
 
 fn reciprocal<T: Scalars>(probes: &mut Vec<Probe>, level: impl Level, name: &str) {
     let (x, mut out, mut work) =
-        (operand::<T>(6), vec![Chunk::ZERO; T::CHUNKS], vec![Chunk::ZERO; work_chunks::<T>()]);
+        (operand::<T>(6), operand::<T>(0), vec![Chunk::ZERO; work_chunks::<T>()]);
     let mut run = move || level.run(ReciprocalOfThree::<T> { x: &x, out: &mut out, work: &mut work, set: PhantomData });
     assert!(run(), "the operand of this probe has a leading coefficient that vanishes");
     probes.push((format!("{name} reciprocal"), Box::new(move || assert!(run()))));
 }
 
+fn reciprocal_ternary<T: Transform>(probes: &mut Vec<Probe>, level: impl Level, name: &str) {
+    let mut a = operand::<T>(7);
+    a.as_flattened_mut().iter_mut().for_each(|x| *x = x.signum());
+    let mut out = operand::<T>(0);
+    let mut run = move || level.run(ReciprocalTernary::<T> { a: &a, out: &mut out, set: PhantomData });
+    probes.push((
+        format!("{name} reciprocal ternary"),
+        Box::new(move || {
+            run();
+        }),
+    ));
+}
+
 fn all(probes: &mut Vec<Probe>, level: impl Level, name: &str) {
     products::<cyclic::Ring653>(probes, level, &format!("{name} 653"));
     reciprocal::<cyclic::Ring653>(probes, level, &format!("{name} 653"));
+    reciprocal_ternary::<cyclic::Ring653>(probes, level, &format!("{name} 653"));
     products::<phi17::Ring761>(probes, level, &format!("{name} 761"));
     reciprocal::<phi17::Ring761>(probes, level, &format!("{name} 761"));
+    reciprocal_ternary::<phi17::Ring761>(probes, level, &format!("{name} 761"));
     products::<phi7::Ring857>(probes, level, &format!("{name} 857"));
     reciprocal::<phi7::Ring857>(probes, level, &format!("{name} 857"));
+    reciprocal_ternary::<phi7::Ring857>(probes, level, &format!("{name} 857"));
 }
 
 /// Every kernel, on every instruction set of this machine.

@@ -10,8 +10,8 @@
 //! X⁰ up: T_k = S0_k - a·S1_{k-1} - b·S1_k. As remainders shrink, cofactors grow: always about p coefficients a step.
 
 use super::constants::*;
-use super::lanes::{Chunk, Kernel, V16, flat, flat_mut};
-use super::transform::Transform;
+use super::lanes::{Chunk, Kernel, V16, flat_mut};
+use super::transform::{Row, Transform};
 use core::marker::PhantomData;
 use core::mem::swap;
 
@@ -90,10 +90,10 @@ fn near_zero<T: Scalars>(x: i32) -> i32 {
 /// 1/(3·x) for a blinded x, whose value is no secret. Returns false, and no reciprocal, where a leading coefficient
 /// vanishes: draw another blinding factor.
 pub(crate) struct ReciprocalOfThree<'a, T> {
-    /// `CHUNKS` chunks, canonical.
-    pub(crate) x: &'a [Chunk],
-    /// `CHUNKS` chunks, within `INPUT_BOUND`.
-    pub(crate) out: &'a mut [Chunk],
+    /// `CHUNKS` rows, canonical.
+    pub(crate) x: &'a [Row],
+    /// `CHUNKS` rows, within `INPUT_BOUND`.
+    pub(crate) out: &'a mut [Row],
     /// [`work_chunks`] chunks.
     pub(crate) work: &'a mut [Chunk],
     pub(crate) set: PhantomData<T>,
@@ -236,7 +236,7 @@ impl<T: Scalars> Kernel for ReciprocalOfThree<'_, T> {
         };
         let arrays = &mut Arrays { f, g, s0, s1 };
         (arrays.f[0], arrays.f[T::P - 1], arrays.f[T::P]) = (1, -1, -1);
-        for (k, x) in flat(self.x)[..T::P].iter().rev().enumerate() {
+        for (k, x) in self.x.as_flattened()[..T::P].iter().rev().enumerate() {
             arrays.g[k] = *x;
         }
         arrays.s1[BEFORE] = 1;
@@ -274,7 +274,7 @@ impl<T: Scalars> Kernel for ReciprocalOfThree<'_, T> {
         for (i, out) in self.out[..T::CHUNKS].iter_mut().enumerate() {
             let x = V::load_at(token, lanes(arrays.s1, BEFORE + 16 * i));
             let product = x.mulhi(value).sub(x.mullo(low).mulhi(V::splat(token, T::Q)));
-            bar::<T, V>(token, product).within(T::INPUT_BOUND).store(out);
+            bar::<T, V>(token, product).within(T::INPUT_BOUND).store_at(out);
         }
         true
     }
@@ -306,8 +306,8 @@ mod tests {
     use super::super::transform::tests::{Lcg, filled, random, schoolbook};
     use super::*;
 
-    fn attempt<T: Scalars>(level: impl Level, x: &[Chunk]) -> Option<Vec<Chunk>> {
-        let (mut out, mut work) = (vec![Chunk::ZERO; T::CHUNKS], vec![Chunk::splat(1); work_chunks::<T>()]);
+    fn attempt<T: Scalars>(level: impl Level, x: &[Row]) -> Option<Vec<Row>> {
+        let (mut out, mut work) = (filled::<T>(|_| 9), vec![Chunk::splat(1); work_chunks::<T>()]);
         level.run(ReciprocalOfThree::<T> { x, out: &mut out, work: &mut work, set: PhantomData }).then_some(out)
     }
 

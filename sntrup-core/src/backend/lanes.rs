@@ -12,6 +12,7 @@
 pub(crate) mod array;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
+pub(crate) mod bits;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod sse2;
 
@@ -94,6 +95,8 @@ pub(crate) trait V16: Copy {
     type Token: Copy;
     /// Eight signed 32-bit lanes.
     type Wide: Copy;
+    /// The register as a string of bits.
+    type Bits: Bits<Token = Self::Token>;
 
     /// The same value in every lane.
     fn splat(token: Self::Token, value: i16) -> Self;
@@ -169,6 +172,31 @@ pub(crate) trait V16: Copy {
 fn assert_within(lanes: &Chunk, limit: i32) {
     let largest = lanes.0.iter().map(|x| i32::from(*x).abs()).max();
     assert!(largest <= Some(limit), "a lane holds {largest:?}, beyond the proven {limit}");
+}
+
+/// A string of 256 bits: bit t is bit ⌊t/4⌋ of word t mod 4, so that a shift by one moves whole words.
+pub(crate) trait Bits: Copy {
+    /// Proof that the instructions may be used.
+    type Token: Copy;
+
+    /// The same word four times.
+    fn splat(token: Self::Token, word: u64) -> Self;
+    /// Reads four words.
+    fn load(token: Self::Token, from: &[u64; 4]) -> Self;
+    /// Writes four words.
+    fn store(self, to: &mut [u64; 4]);
+    /// Bitwise and.
+    fn and(self, other: Self) -> Self;
+    /// Bitwise or.
+    fn or(self, other: Self) -> Self;
+    /// Bitwise exclusive or.
+    fn xor(self, other: Self) -> Self;
+    /// Bit t moves to t + 1; bit 255 is lost.
+    fn up(self) -> Self;
+    /// Bit t moves to t - 1; bit 0 is lost.
+    fn down(self) -> Self;
+    /// The word with bits 0, 4, 8, …
+    fn first_word(self) -> u64;
 }
 
 /// A kernel: its operands, waiting for a lane type.

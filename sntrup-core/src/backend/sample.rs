@@ -11,6 +11,8 @@ use super::lanes::array as portable_lanes;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::sse2 as portable_lanes;
 
+use std::hint::black_box;
+
 /// Number of positions of a short element that are drawn by sorting.
 pub(crate) const TAIL: usize = 64;
 /// A 31-bit random number and a tag in the lowest bit, for each position of the tail (rows) and each of eight elements (lanes).
@@ -26,6 +28,24 @@ pub(crate) fn trits_portable(bytes: &mut [[i16; 16]], out: &mut [[i16; 16]]) {
 /// at the same place is set. `out` takes sixteen bits in each row.
 pub(crate) fn expand_portable(nonzero: &[u64], negative: &[u64], out: &mut [[i16; 16]]) {
     expand::<portable_lanes::Lanes>((), nonzero, negative, out);
+}
+
+/// How the head of a short element is drawn; see `sampling::exact`.
+pub(crate) struct Trial {
+    /// Positions of the head.
+    pub(crate) positions: usize,
+    /// Random bits for each position: it is chosen if the first is clear and the others are not all set.
+    pub(crate) planes: usize,
+    /// Weight of the whole element.
+    pub(crate) weight: u32,
+    /// For each weight of the tail, the number of 63-bit numbers that accept it.
+    pub(crate) acceptance: [u64; TAIL + 1],
+}
+
+/// Chooses the positions of a head, one bit for each, by `planes` random words for every 64 positions. Returns the weight that is
+/// left for the tail, and all ones if that and the upper 63 bits of `choice` accept the head, else zero.
+pub(crate) fn head_portable(trial: &Trial, random: &[u64], choice: u64, chosen: &mut [u64]) -> (u32, u32) {
+    head(trial, random, choice, chosen)
 }
 
 /// Sorts each lane by the upper 31 bits and returns, for each, the tags in that order, the first in the lowest bit. The second
@@ -47,6 +67,20 @@ avx2_kernel! {
     /// [`expand_portable`] with AVX2.
     pub(crate) fn expand_avx2(token: Avx2, nonzero: &[u64], negative: &[u64], out: &mut [[i16; 16]]) {
         expand::<lanes::avx2::Lanes>(token, nonzero, negative, out);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+avx2_kernel! {
+    /// [`head_portable`] with AVX2.
+    pub(crate) fn head_avx2(
+        _token: Avx2,
+        trial: &Trial,
+        random: &[u64],
+        choice: u64,
+        chosen: &mut [u64],
+    ) -> (u32, u32) {
+        head(trial, random, choice, chosen)
     }
 }
 
@@ -100,6 +134,33 @@ fn expand<V: V16>(token: V::Token, nonzero: &[u64], negative: &[u64], out: &mut 
             minus.sub(plus).store_at(out);
         }
     }
+}
+
+#[inline(always)]
+fn head(trial: &Trial, random: &[u64], choice: u64, chosen: &mut [u64]) -> (u32, u32) {
+    let mut weight = 0;
+    let mut left = trial.positions;
+    for (word, planes) in chosen.iter_mut().zip(random.chunks_exact(trial.planes)) {
+        let mut all_set = u64::MAX;
+        for plane in &planes[1..] {
+            all_set &= plane;
+        }
+        *word = !planes[0] & !all_set & if left < 64 { (1 << left) - 1 } else { u64::MAX };
+        weight += word.count_ones();
+        left = left.saturating_sub(64);
+    }
+    debug_assert_eq!(left, 0, "random words are missing");
+    let rest = trial.weight.wrapping_sub(weight);
+    // The entry for `rest`, or 0 if there is none; every entry is read, and the compiler does not know which one counts.
+    let rest_hidden = u64::from(black_box(rest));
+    let mut limit = 0;
+    for (k, entry) in (0..).zip(&trial.acceptance) {
+        // The top bit of x - 1 is set for x = 0 only, as x is below 2^32.
+        limit |= entry & ((k ^ rest_hidden).wrapping_sub(1) >> 63).wrapping_neg();
+    }
+    // The borrow of choice - limit; both are at most 2^63.
+    let accepted = ((choice >> 1).wrapping_sub(limit) >> 63) as u32;
+    (rest, black_box(accepted.wrapping_neg()))
 }
 
 /// The comparisons that sort [`TAIL`] words: Batcher's merge exchange (Knuth, The Art of Computer Programming, volume 3, 5.2.2,

@@ -23,6 +23,9 @@ use super::constants::*;
 use super::lanes::{Chunk, Kernel, V16, flat};
 use core::marker::PhantomData;
 
+/// Sixteen coefficients of a polynomial, wherever they lie.
+pub(crate) type Row = [i16; 16];
+
 /// Points of one group: as many pairs as a vector holds.
 const GROUP: usize = 8;
 
@@ -57,8 +60,8 @@ pub(crate) trait Transform: Modulus {
     /// The roots ζ, eight to a group, each for both lanes of its pair.
     fn roots() -> &'static [Factor];
 
-    /// Evaluates a polynomial of `CHUNKS` chunks at all points.
-    fn forward<V: V16>(token: V::Token, input: &[Chunk], scratch: &mut [Chunk], points: &mut [Chunk]);
+    /// Evaluates a polynomial of `CHUNKS` rows at all points.
+    fn forward<V: V16>(token: V::Token, input: &[Row], scratch: &mut [Chunk], points: &mut [Chunk]);
 
     /// The polynomial modulo M, times 2¹⁶ (which [`Multiply`] has divided by), from a product's points.
     fn inverse<V: V16>(token: V::Token, points: &[Chunk], scratch: &mut [Chunk], wide: &mut [Chunk]);
@@ -66,13 +69,13 @@ pub(crate) trait Transform: Modulus {
 
 /// The slice as an array; its length was fixed by the parameter set.
 #[inline(always)]
-fn array<const N: usize>(chunks: &[Chunk]) -> &[Chunk; N] {
+fn array<T, const N: usize>(chunks: &[T]) -> &[T; N] {
     chunks.try_into().expect("a buffer of the parameter set's own length")
 }
 
 /// As [`array`], to be written.
 #[inline(always)]
-fn array_mut<const N: usize>(chunks: &mut [Chunk]) -> &mut [Chunk; N] {
+fn array_mut<T, const N: usize>(chunks: &mut [T]) -> &mut [T; N] {
     chunks.try_into().expect("a buffer of the parameter set's own length")
 }
 
@@ -250,7 +253,7 @@ fn mod3<V: V16>(token: V::Token, x: V) -> V {
 
 /// Reduces a product modulo x^p - x - 1: h_i = c_i + c_{i+p} + c_{i+p-1}, where c_{p-1} itself counts once.
 #[inline(always)]
-fn fold<T: Transform, F: Finish, V: V16>(token: V::Token, wide: &[Chunk], out: &mut [Chunk]) {
+fn fold<T: Transform, F: Finish, V: V16>(token: V::Token, wide: &[Chunk], out: &mut [Row]) {
     let (wide, coefficients) = (&wide[..T::WIDE], flat(&wide[..T::WIDE]));
     let out = &mut out[..T::CHUNKS];
     for i in 0..T::CHUNKS {
@@ -267,7 +270,7 @@ fn fold<T: Transform, F: Finish, V: V16>(token: V::Token, wide: &[Chunk], out: &
         if i == T::CHUNKS - 1 {
             x = x.and(V::load(token, const { &below(T::P - 16 * (T::CHUNKS - 1)) }));
         }
-        x.store(&mut out[i]);
+        x.store_at(&mut out[i]);
     }
 }
 
@@ -283,8 +286,8 @@ const fn below(n: usize) -> Chunk {
 
 /// Transforms a polynomial.
 pub(crate) struct Forward<'a, T> {
-    /// `CHUNKS` chunks, coefficients within `INPUT_BOUND`, zero from p on.
-    pub(crate) input: &'a [Chunk],
+    /// `CHUNKS` rows, coefficients within `INPUT_BOUND`, zero from p on.
+    pub(crate) input: &'a [Row],
     /// `POINTS` chunks.
     pub(crate) points: &'a mut [Chunk],
     /// `SCRATCH` chunks.
@@ -376,8 +379,8 @@ impl<T: Transform> Kernel for MultiplyPrepared<'_, T> {
 pub(crate) struct Reduce<'a, T, F> {
     /// `POINTS` chunks from a product.
     pub(crate) product: &'a [Chunk],
-    /// `CHUNKS` chunks, zero from coefficient p on.
-    pub(crate) out: &'a mut [Chunk],
+    /// `CHUNKS` rows, zero from coefficient p on.
+    pub(crate) out: &'a mut [Row],
     /// `SCRATCH` chunks.
     pub(crate) scratch: &'a mut [Chunk],
     /// `WIDE` chunks.
@@ -411,21 +414,21 @@ pub(crate) mod tests {
         }
     }
 
-    pub(crate) fn random<T: Transform>(rng: &mut Lcg, limit: i32) -> Vec<Chunk> {
+    pub(crate) fn random<T: Transform>(rng: &mut Lcg, limit: i32) -> Vec<Row> {
         filled::<T>(|_| (rng.below(2 * i64::from(limit) + 1) - i64::from(limit)) as i16)
     }
 
-    pub(crate) fn filled<T: Transform>(mut coefficient: impl FnMut(usize) -> i16) -> Vec<Chunk> {
-        let mut chunks = vec![Chunk::ZERO; T::CHUNKS];
-        for i in 0..T::P {
-            chunks[i / 16].0[i % 16] = coefficient(i);
+    pub(crate) fn filled<T: Transform>(mut coefficient: impl FnMut(usize) -> i16) -> Vec<Row> {
+        let mut rows = vec![[0; 16]; T::CHUNKS];
+        for (i, x) in rows.as_flattened_mut()[..T::P].iter_mut().enumerate() {
+            *x = coefficient(i);
         }
-        chunks
+        rows
     }
 
     /// The product over the integers, modulo x^p - x - 1.
-    pub(crate) fn schoolbook<T: Transform>(f: &[Chunk], g: &[Chunk]) -> Vec<i64> {
-        let (f, g) = (flat(f), flat(g));
+    pub(crate) fn schoolbook<T: Transform>(f: &[Row], g: &[Row]) -> Vec<i64> {
+        let (f, g) = (f.as_flattened(), g.as_flattened());
         let mut c = vec![0i64; 2 * T::P];
         for i in 0..T::P {
             for j in 0..T::P {
@@ -444,12 +447,12 @@ pub(crate) mod tests {
         points: [Vec<Chunk>; 2],
         products: [Vec<Chunk>; 3],
         wide: Vec<Chunk>,
-        loose: Vec<Chunk>,
-        canonical: Vec<Chunk>,
-        ternary: Option<Vec<Chunk>>,
+        loose: Vec<Row>,
+        canonical: Vec<Row>,
+        ternary: Option<Vec<Row>>,
     }
 
-    fn stages<T: Transform>(level: impl Level, f: &[Chunk], g: &[Chunk], small: bool) -> Stages {
+    fn stages<T: Transform>(level: impl Level, f: &[Row], g: &[Row], small: bool) -> Stages {
         let set = PhantomData::<T>;
         let chunks = |n| vec![Chunk::ZERO; n];
         let mut scratch = chunks(T::SCRATCH);
@@ -470,11 +473,11 @@ pub(crate) mod tests {
         level.run(MultiplyPrepared { a, prepared: &prepared, product: e, set });
         assert!(c == e, "b-form on the fly or stored, the result is the same");
 
-        let (mut wide, mut loose, mut canonical) = (chunks(T::WIDE), chunks(T::CHUNKS), chunks(T::CHUNKS));
+        let (mut wide, mut loose, mut canonical) = (chunks(T::WIDE), filled::<T>(|_| 9), filled::<T>(|_| 9));
         fn reduce<'a, T: Transform, F: Finish>(
             level: impl Level,
             product: &'a [Chunk],
-            out: &'a mut [Chunk],
+            out: &'a mut [Row],
             scratch: &'a mut [Chunk],
             wide: &'a mut [Chunk],
         ) {
@@ -483,7 +486,7 @@ pub(crate) mod tests {
         reduce::<T, Loose>(level, c, &mut loose, &mut scratch, &mut wide);
         reduce::<T, Canonical>(level, c, &mut canonical, &mut scratch, &mut wide);
         let ternary = small.then(|| {
-            let mut out = chunks(T::CHUNKS);
+            let mut out = filled::<T>(|_| 9);
             reduce::<T, Ternary>(level, c, &mut out, &mut scratch, &mut wide);
             out
         });
@@ -497,7 +500,7 @@ pub(crate) mod tests {
         assert!(a.loose == b.loose && a.canonical == b.canonical && a.ternary == b.ternary, "results differ");
     }
 
-    fn agrees<T: Transform>(f: &[Chunk], g: &[Chunk], small: bool) {
+    fn agrees<T: Transform>(f: &[Row], g: &[Row], small: bool) {
         let expected = schoolbook::<T>(f, g);
         let oracle = stages::<T>(Oracle, f, g, small);
         same(&oracle, &stages::<T>(Portable, f, g, small));
@@ -509,10 +512,10 @@ pub(crate) mod tests {
         let q = i64::from(T::Q);
         for i in 0..16 * T::CHUNKS {
             let c = expected.get(i).copied().unwrap_or(0);
-            assert_eq!(center(flat(&oracle.loose)[i].into(), q), center(c, q), "coefficient {i}");
-            assert_eq!(i64::from(flat(&oracle.canonical)[i]), center(c, q), "coefficient {i}");
+            assert_eq!(center(oracle.loose.as_flattened()[i].into(), q), center(c, q), "coefficient {i}");
+            assert_eq!(i64::from(oracle.canonical.as_flattened()[i]), center(c, q), "coefficient {i}");
             if let Some(ternary) = &oracle.ternary {
-                assert_eq!(i64::from(flat(ternary)[i]), center(c, 3), "coefficient {i} modulo 3");
+                assert_eq!(i64::from(ternary.as_flattened()[i]), center(c, 3), "coefficient {i} modulo 3");
             }
         }
     }

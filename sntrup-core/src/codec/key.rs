@@ -36,12 +36,12 @@ pub(crate) fn assemble<P: Params>(f: &Short<P>, g_recip: &R3<P>, h: &Rq<P>, rho:
         let (g_bytes, out) = out.split_at_mut(n);
         let (public_bytes, out) = out.split_at_mut(P::PUBLIC_KEY_BYTES);
         let (rho_bytes, hash_bytes) = out.split_at_mut(n);
-        small::encode::<P>(f.coeffs(), f_bytes);
-        small::encode::<P>(g_recip.coeffs(), g_bytes);
+        small::encode::<P>(f.coeffs(), f_bytes, k);
+        small::encode::<P>(g_recip.coeffs(), g_bytes, k);
         public_bytes.copy_from_slice(public.as_bytes());
         rho_bytes.copy_from_slice(rho);
         let hash: &mut Hash = hash_bytes.try_into().expect("32 bytes are left");
-        hash_into(hash::PUBLIC_KEY, [public.as_bytes(), &[]], hash);
+        hash_into(hash::PUBLIC_KEY, [public.as_bytes(), &[]], hash, k);
     });
     const { assert!(HASH_BYTES == size_of::<Hash>()) };
     KeyPair::new(public, secret)

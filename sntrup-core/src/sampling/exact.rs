@@ -46,7 +46,7 @@
 use zeroize::Zeroize;
 
 use crate::backend::Kernels;
-use crate::backend::sample::TAIL;
+use crate::backend::sample::{TAIL, Trial};
 use crate::ct::{self, Disclosed};
 use crate::drbg::Drbg;
 use crate::params::{LANES, Params};
@@ -108,7 +108,7 @@ pub(crate) fn short<P: Params, K: Kernels>(n: usize, drbg: &mut Drbg<K>, k: K) -
     while elements.len() < n {
         let mut weights = [0; 8];
         for (bits, weight) in eight.iter_mut().zip(&mut weights) {
-            *weight = head::<P, K>(drbg, &mut bits.nonzero);
+            *weight = head::<P, K>(drbg, k, &mut bits.nonzero);
         }
         tails::<P, K>(drbg, k, &weights, &mut eight);
         weights.zeroize();
@@ -133,27 +133,17 @@ struct Bits {
 impl zeroize::DefaultIsZeroes for Bits {}
 
 /// Draws heads until one is accepted; clears the bits of the tail, and returns the weight that the tail must have.
-fn head<P: Params, K: Kernels>(drbg: &mut Drbg<K>, nonzero: &mut [u64; MAX_BIT_WORDS]) -> u32 {
-    let positions = P::P - TAIL;
+fn head<P: Params, K: Kernels>(drbg: &mut Drbg<K>, k: K, nonzero: &mut [u64; MAX_BIT_WORDS]) -> u32 {
+    let trial = const { &Theta::<P>::TRIAL };
+    let words = trial.positions.div_ceil(64);
     let mut random = [0; MAX_HEAD_WORDS];
-    let words = positions.div_ceil(64);
-    let per_word = Theta::<P>::M + 1;
+    let random = &mut random[..trial.planes * words + 1];
+    nonzero.fill(0);
     loop {
-        let random = &mut random[..per_word * words + 1];
         drbg.fill_u64(random);
-        let (choice, planes) = random.split_first_mut().expect("one word more than the planes");
-        nonzero.fill(0);
-        let mut weight = 0;
-        for (i, planes) in planes.chunks_exact(per_word).enumerate() {
-            let (clear, set) = planes.split_first().expect("m + 1 words");
-            let word = !clear & !set.iter().fold(u64::MAX, |all, plane| all & plane);
-            let word = if i == words - 1 { word & u64::MAX >> (64 * words - positions) } else { word };
-            nonzero[i] = word;
-            weight += word.count_ones();
-        }
-        let weight = (P::W as u32).wrapping_sub(weight);
-        // Harmless: see "What becomes known" above.
-        if ct::declassify(Theta::<P>::accepts(weight, *choice), Disclosed::RejectedHead) {
+        let (choice, planes) = random.split_last().expect("one word more than the planes");
+        let (weight, accepted) = k.head(trial, planes, *choice, &mut nonzero[..words]);
+        if ct::declassify(accepted, Disclosed::RejectedHead) {
             random.zeroize();
             return weight;
         }
@@ -207,20 +197,13 @@ impl<P: Params> Theta<P> {
         scaled.abs_diff(64 * P::W as u64)
     }
 
-    /// A(k) of the module documentation, times 2^63, rounded down.
-    const ACCEPTANCE: [u64; TAIL + 1] = acceptance((1 << Self::M) - 1, 1 << (Self::M + 1));
-
-    /// All ones with probability A(`weight`) over uniform `choice`, else zero; 0 for weights above 64.
-    fn accepts(weight: u32, choice: u64) -> u32 {
-        let table = const { &Self::ACCEPTANCE };
-        let mut limit = 0;
-        for (k, &entry) in (0..).zip(table) {
-            limit |= entry & u64::from(ct::is_zero(k ^ weight)).wrapping_mul(0x1_0000_0001);
-        }
-        // The borrow of choice - limit. Both are at most 2^63.
-        let less = ((choice >> 1).wrapping_sub(limit) >> 63) as u32;
-        less.wrapping_neg()
-    }
+    /// With A(k) of the module documentation, times 2^63, rounded down.
+    const TRIAL: Trial = Trial {
+        positions: P::P - TAIL,
+        planes: Self::M + 1,
+        weight: P::W as u32,
+        acceptance: acceptance((1 << Self::M) - 1, 1 << (Self::M + 1)),
+    };
 }
 
 /// Unsigned integers of 320 bits, least significant limb first.
@@ -407,13 +390,13 @@ mod tests {
             })
             .collect();
         let largest = weights.iter().max_by(|x, y| cmp(x, y)).unwrap();
-        for (weight, &entry) in weights.iter().zip(&Theta::<P>::ACCEPTANCE) {
+        for (weight, &entry) in weights.iter().zip(&Theta::<P>::TRIAL.acceptance) {
             // entry <= 2^63 weight / largest < entry + 1
             let target = scaled(weight, 1 << 63);
             assert!(cmp(&scaled(largest, entry), &target).is_le(), "{} is too large", entry);
             assert!(cmp(&scaled(largest, entry + 1), &target).is_gt(), "{} is too small", entry);
         }
-        assert_eq!(Theta::<P>::ACCEPTANCE.iter().max(), Some(&(1 << 63)));
+        assert_eq!(Theta::<P>::TRIAL.acceptance.iter().max(), Some(&(1 << 63)));
         // T: the head's weight is Binomial(p - 64, t).
         let t = f64::from(numerator) / f64::from(denominator);
         let n = P::P - TAIL;
@@ -422,7 +405,7 @@ mod tests {
         for i in 1..=n {
             log_factorial.push(log_factorial[i - 1] + (i as f64).ln());
         }
-        for (k, &entry) in Theta::<P>::ACCEPTANCE.iter().enumerate() {
+        for (k, &entry) in Theta::<P>::TRIAL.acceptance.iter().enumerate() {
             let weight = P::W - k;
             let log = log_factorial[n] - log_factorial[weight] - log_factorial[n - weight];
             let h = (log + weight as f64 * t.ln() + (n - weight) as f64 * (1.0 - t).ln()).exp();
@@ -440,17 +423,46 @@ mod tests {
 
     #[test]
     fn acceptance_compares_with_the_table() {
-        type T = Theta<Sntrup761>;
-        for k in 0..=64 {
-            let entry = T::ACCEPTANCE[k as usize];
+        let trial = const { &Theta::<Sntrup761>::TRIAL };
+        // Heads of any wanted weight: the first plane clears what is not chosen, the second is zero.
+        let accepts = |weight_of_tail: i32, choice: u64| {
+            let chosen = 286 - weight_of_tail;
+            let mut planes = [0; 33];
+            for i in 0..697 {
+                planes[3 * (i >> 6)] |= u64::from(i as i32 >= chosen) << (i & 63);
+            }
+            let mut positions = [0; 11];
+            let (rest, accepted) = Portable.head(trial, &planes, choice, &mut positions);
+            assert_eq!(rest.cast_signed(), weight_of_tail);
+            assert_eq!(positions.iter().map(|word| word.count_ones()).sum::<u32>(), chosen.cast_unsigned());
+            accepted
+        };
+        for (k, &entry) in (0..).zip(&trial.acceptance) {
             if entry > 0 {
-                assert_eq!(T::accepts(k, (entry - 1) << 1 | 1), u32::MAX);
+                assert_eq!(accepts(k, (entry - 1) << 1 | 1), u32::MAX);
             }
             if entry < 1 << 63 {
-                assert_eq!(T::accepts(k, entry << 1), 0);
+                assert_eq!(accepts(k, entry << 1), 0);
             }
         }
-        assert!([65, 286, u32::MAX, u32::MAX - 63].into_iter().all(|k| T::accepts(k, 0) == 0));
+        assert!([65, 286, -1, -64, -411].into_iter().all(|k| accepts(k, 0) == 0));
+    }
+
+    #[test]
+    fn planes_choose_as_they_should() {
+        for (trial, planes) in [(&Theta::<Sntrup761>::TRIAL, 3), (&Theta::<Sntrup653>::TRIAL, 4)] {
+            assert_eq!(trial.planes, planes);
+            // Every pattern of bits once: bit i of plane j is bit j of i.
+            let patterns: Vec<u64> =
+                (0..planes).map(|j| (0..64).fold(0, |word, i| word | (i >> j & 1) << i)).collect();
+            let mut chosen = [0];
+            let one_word = Trial { positions: 64, planes, weight: 64, acceptance: trial.acceptance };
+            Portable.head(&one_word, &patterns, 0, &mut chosen);
+            for i in 0..64 {
+                let set = (1 << (planes - 1)) - 1;
+                assert_eq!(chosen[0] >> i & 1 == 1, i & 1 == 0 && i >> 1 & set != set, "pattern {i}");
+            }
+        }
     }
 
     /// Sum of (observed - expected)^2 / expected, for equal expectations, divided by the degrees of freedom.
@@ -531,6 +543,18 @@ mod tests {
     fn distributions<P: Params>() {
         small_elements_of::<P>(Portable);
         short_elements_of::<P>(Portable);
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = crate::backend::Avx2::detect().expect("this test needs a processor with AVX2");
+            let (mut mine, mut oracle) = (drbg(4, avx2), drbg(4, Portable));
+            for _ in 0..20 {
+                let (a, b) = (small::<P, _>(&mut mine, avx2), small::<P, _>(&mut oracle, Portable));
+                assert_eq!(a.coeffs().as_slice(), b.coeffs().as_slice());
+            }
+            for (a, b) in short::<P, _>(100, &mut mine, avx2).iter().zip(&short::<P, _>(100, &mut oracle, Portable)) {
+                assert_eq!(a.coeffs().as_slice(), b.coeffs().as_slice());
+            }
+        }
     }
 
     #[test]

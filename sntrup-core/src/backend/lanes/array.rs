@@ -1,5 +1,6 @@
 //! The lane type as plain loops over arrays, for any processor. Debug builds check that sums and differences fit.
 
+use super::bits::Words;
 use super::{Chunk, V16};
 use core::array::from_fn;
 
@@ -22,6 +23,7 @@ const fn product(a: i16, b: i16) -> i32 {
 impl V16 for Lanes {
     type Token = ();
     type Wide = [i32; 8];
+    type Bits = Words;
 
     #[cfg_attr(not(test), inline(always))]
     #[cfg_attr(test, inline(never))]

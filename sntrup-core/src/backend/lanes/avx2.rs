@@ -1,7 +1,7 @@
 //! The lane type as one 256-bit register. Besides two slice casts, the only place with vector loads and stores.
 #![allow(unsafe_code)]
 
-use super::{Chunk, Kernel, Level, V16};
+use super::{Bits, Chunk, Kernel, Level, V16};
 use core::arch::x86_64::*;
 
 /// Proof that the processor has AVX2, BMI1, BMI2 and POPCNT and the operating system saves the wide registers.
@@ -49,6 +49,7 @@ macro_rules! compute {
 impl V16 for Lanes {
     type Token = Avx2;
     type Wide = WideLanes;
+    type Bits = BitLanes;
 
     #[inline(always)]
     fn splat(_: Avx2, value: i16) -> Self {
@@ -181,5 +182,58 @@ impl V16 for Lanes {
             core::arch::asm!("/* {0} */", inout(reg) at, options(pure, nomem, nostack, preserves_flags));
             &*at
         }
+    }
+}
+
+/// A string of 256 bits in one register.
+#[derive(Clone, Copy)]
+pub(crate) struct BitLanes(__m256i);
+
+impl Bits for BitLanes {
+    type Token = Avx2;
+
+    #[inline(always)]
+    fn splat(_: Avx2, word: u64) -> Self {
+        Self(compute!(_mm256_set1_epi64x(word.cast_signed())))
+    }
+    #[inline(always)]
+    fn load(_: Avx2, from: &[u64; 4]) -> Self {
+        // SAFETY: the token proves AVX2; the array is 32 readable bytes.
+        Self(unsafe { _mm256_loadu_si256(from.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn store(self, to: &mut [u64; 4]) {
+        // SAFETY: `self` proves AVX2; the array is 32 writable bytes.
+        unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), self.0) }
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        Self(compute!(_mm256_and_si256(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        Self(compute!(_mm256_or_si256(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn xor(self, other: Self) -> Self {
+        Self(compute!(_mm256_xor_si256(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn up(self) -> Self {
+        Self(compute!(_mm256_sllv_epi64(
+            _mm256_permute4x64_epi64::<0b10_01_00_11>(self.0),
+            _mm256_setr_epi64x(1, 0, 0, 0)
+        )))
+    }
+    #[inline(always)]
+    fn down(self) -> Self {
+        Self(compute!(_mm256_srlv_epi64(
+            _mm256_permute4x64_epi64::<0b00_11_10_01>(self.0),
+            _mm256_setr_epi64x(0, 0, 0, 1)
+        )))
+    }
+    #[inline(always)]
+    fn first_word(self) -> u64 {
+        compute!(_mm_cvtsi128_si64(_mm256_castsi256_si128(self.0))).cast_unsigned()
     }
 }

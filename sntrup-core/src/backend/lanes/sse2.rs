@@ -2,6 +2,7 @@
 //! vectors once many of them are inlined into one kernel, so the baseline gets its vectors spelled out.
 #![allow(unsafe_code)]
 
+use super::bits::Words;
 use super::{Chunk, V16};
 use core::arch::x86_64::*;
 
@@ -59,6 +60,7 @@ fn transpose4(r: [__m128i; 4]) -> [__m128i; 4] {
 impl V16 for Lanes {
     type Token = ();
     type Wide = Self;
+    type Bits = Words;
 
     #[inline(always)]
     fn splat((): (), value: i16) -> Self {

@@ -6,7 +6,7 @@
 use super::super::constants::*;
 use super::super::lanes::{Chunk, Place, V16};
 use super::rader7::{Bounds, Correlated, Correlation, POWER};
-use super::{GROUP, Transform, array, array_mut, dft3, dft3_bound, larger, load_group};
+use super::{GROUP, Row, Transform, array, array_mut, dft3, dft3_bound, larger, load_group};
 
 /// Field and transform of sntrup653.
 pub(crate) struct Ring653;
@@ -84,13 +84,13 @@ const INVERSE_BASE_BOUND: i32 = INVERSE_BOUNDS.part + mul_bound::<Ring653>(INVER
 /// Twelve-point transform of the chunks r, r + 7, …, r + 35. Chunks i and i + 21 share their residue mod 3 and are
 /// neighbours mod 4.
 #[inline(always)]
-fn twelve<const R: usize, V: V16>(token: V::Token, input: &[Chunk; 41], columns: &mut [[Chunk; 7]; 12]) {
+fn twelve<const R: usize, V: V16>(token: V::Token, input: &[Row; 41], columns: &mut [[Chunk; 7]; 12]) {
     let zero = V::zero(token);
     let mut four = [[zero; 3]; 4];
     for j in 0..3 {
         let i = R + 7 * j;
-        let a = V::load(token, &input[i]).within(Ring653::INPUT_BOUND);
-        let b = if i + 21 < 41 { V::load(token, &input[i + 21]).within(Ring653::INPUT_BOUND) } else { zero };
+        let a = V::load_at(token, &input[i]).within(Ring653::INPUT_BOUND);
+        let b = if i + 21 < 41 { V::load_at(token, &input[i + 21]).within(Ring653::INPUT_BOUND) } else { zero };
         // w4^(i k) (a + w4^k b) for k = 0..4, where w4² = -1.
         let turned = mul::<Ring653, V>(token, if i % 2 == 0 { b } else { a }, &FORWARD_4);
         let [x1, x3] = match i % 4 {
@@ -158,10 +158,10 @@ impl Transform for Ring653 {
     }
 
     #[inline(always)]
-    fn forward<V: V16>(token: V::Token, input: &[Chunk], scratch: &mut [Chunk], points: &mut [Chunk]) {
-        let input: &[Chunk; 41] = array(input);
+    fn forward<V: V16>(token: V::Token, input: &[Row], scratch: &mut [Chunk], points: &mut [Chunk]) {
+        let input: &[Row; 41] = array(input);
         let points: &mut [Chunk; 88] = array_mut(points);
-        let columns: &mut [[Chunk; 7]; 12] = array_mut::<84>(scratch).as_chunks_mut().0.try_into().expect("84 = 12 * 7");
+        let columns: &mut [[Chunk; 7]; 12] = array_mut::<_, 84>(scratch).as_chunks_mut().0.try_into().expect("84 = 12 * 7");
         macro_rules! rows {
             ($($r:literal)*) => { $(twelve::<$r, V>(token, input, columns);)* };
         }
@@ -196,7 +196,7 @@ impl Transform for Ring653 {
     fn inverse<V: V16>(token: V::Token, points: &[Chunk], scratch: &mut [Chunk], wide: &mut [Chunk]) {
         let points: &[Chunk; 88] = array(points);
         let wide: &mut [Chunk; 84] = array_mut(wide);
-        let columns: &mut [[Chunk; 7]; 12] = array_mut::<84>(scratch).as_chunks_mut().0.try_into().expect("84 = 12 * 7");
+        let columns: &mut [[Chunk; 7]; 12] = array_mut::<_, 84>(scratch).as_chunks_mut().0.try_into().expect("84 = 12 * 7");
         macro_rules! rows {
             ($($r:literal)*) => { $(twelve_inverse::<$r, V>(token, points, columns);)* };
         }

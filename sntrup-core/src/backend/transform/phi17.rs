@@ -6,7 +6,7 @@
 
 use super::super::constants::*;
 use super::super::lanes::{Chunk, Place, V16};
-use super::{GROUP, Transform, array, array_mut, dft3, dft3_bound};
+use super::{GROUP, Row, Transform, array, array_mut, dft3, dft3_bound};
 
 /// Field and transform of sntrup761.
 pub(crate) struct Ring761;
@@ -274,13 +274,13 @@ impl<V: V16> Correlated<V> {
 
 /// Six-point transform of the chunks r, r + 17, r + 34, which sit at three different residues mod 3.
 #[inline(always)]
-fn six<const R: usize, V: V16>(token: V::Token, input: &[Chunk; 48], columns: &mut [[Chunk; 17]; 6]) {
+fn six<const R: usize, V: V16>(token: V::Token, input: &[Row; 48], columns: &mut [[Chunk; 17]; 6]) {
     let mut z = [V::zero(token); 3];
-    z[R % 3] = V::load(token, &input[R]).within(Ring761::INPUT_BOUND);
+    z[R % 3] = V::load_at(token, &input[R]).within(Ring761::INPUT_BOUND);
     if R + 34 < 48 {
-        z[(R + 34) % 3] = V::load(token, &input[R + 34]).within(Ring761::INPUT_BOUND);
+        z[(R + 34) % 3] = V::load_at(token, &input[R + 34]).within(Ring761::INPUT_BOUND);
     }
-    let middle = V::load(token, &input[R + 17]).within(Ring761::INPUT_BOUND);
+    let middle = V::load_at(token, &input[R + 17]).within(Ring761::INPUT_BOUND);
     // Chunk r + 17 has the other parity. For odd r the odd outputs come with all signs exchanged.
     z[(R + 17) % 3] = middle;
     let even = dft3::<Ring761, V>(token, z, &W3_FORWARD);
@@ -319,10 +319,10 @@ impl Transform for Ring761 {
     }
 
     #[inline(always)]
-    fn forward<V: V16>(token: V::Token, input: &[Chunk], scratch: &mut [Chunk], points: &mut [Chunk]) {
-        let input: &[Chunk; 48] = array(input);
+    fn forward<V: V16>(token: V::Token, input: &[Row], scratch: &mut [Chunk], points: &mut [Chunk]) {
+        let input: &[Row; 48] = array(input);
         let points: &mut [Chunk; 96] = array_mut(points);
-        let (columns, []) = array_mut::<102>(scratch).as_chunks_mut::<17>() else { unreachable!("102 = 6 * 17") };
+        let (columns, []) = array_mut::<_, 102>(scratch).as_chunks_mut::<17>() else { unreachable!("102 = 6 * 17") };
         let columns: &mut [[Chunk; 17]; 6] = columns.try_into().expect("six columns");
         macro_rules! rows {
             ($($r:literal)*) => { $(six::<$r, V>(token, input, columns);)* };

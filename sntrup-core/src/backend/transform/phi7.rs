@@ -6,7 +6,7 @@
 use super::super::constants::*;
 use super::super::lanes::{Chunk, Place, V16};
 use super::rader7::{Bounds, Correlated, Correlation, POWER, logarithm};
-use super::{GROUP, Transform, array, array_mut, dft3, dft3_bound, load_group};
+use super::{GROUP, Row, Transform, array, array_mut, dft3, dft3_bound, load_group};
 
 /// Field and transform of sntrup857.
 pub(crate) struct Ring857;
@@ -139,12 +139,12 @@ fn nine<V: V16>(token: V::Token, x: [V; 9], c: &Nine, middle: i32) -> [V; 9] {
 
 /// Eighteen-point transform of the chunks r, r + 7, …, which sit at different residues mod 9.
 #[inline(always)]
-fn eighteen<const R: usize, V: V16>(token: V::Token, input: &[Chunk; 54], columns: &mut [[Chunk; 7]; 18]) {
+fn eighteen<const R: usize, V: V16>(token: V::Token, input: &[Row; 54], columns: &mut [[Chunk; 7]; 18]) {
     let (mut plain, mut signed) = ([V::zero(token); 9], [V::zero(token); 9]);
     for j in 0..8 {
         let i = R + 7 * j;
         if i < 54 {
-            let x = V::load(token, &input[i]).within(Ring857::INPUT_BOUND);
+            let x = V::load_at(token, &input[i]).within(Ring857::INPUT_BOUND);
             plain[i % 9] = x;
             signed[i % 9] = if i % 2 == 1 { V::zero(token).sub(x) } else { x };
         }
@@ -232,10 +232,10 @@ impl Transform for Ring857 {
     }
 
     #[inline(always)]
-    fn forward<V: V16>(token: V::Token, input: &[Chunk], scratch: &mut [Chunk], points: &mut [Chunk]) {
-        let input: &[Chunk; 54] = array(input);
+    fn forward<V: V16>(token: V::Token, input: &[Row], scratch: &mut [Chunk], points: &mut [Chunk]) {
+        let input: &[Row; 54] = array(input);
         let points: &mut [Chunk; 112] = array_mut(points);
-        let (columns, _) = array_mut::<126>(scratch).as_chunks_mut::<7>();
+        let (columns, _) = array_mut::<_, 126>(scratch).as_chunks_mut::<7>();
         let columns: &mut [[Chunk; 7]; 18] = columns.try_into().expect("eighteen columns");
         macro_rules! rows {
             ($($r:literal)*) => { $(eighteen::<$r, V>(token, input, columns);)* };

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // intrinsics; the reason that holds for all of them stands at `intrinsics!`
 
-use super::{U32x8, U64x4};
+use super::{U16x16, U32x8, U64x4};
 pub(crate) use crate::backend::lanes::Avx2;
 use std::arch::x86_64::*;
 
@@ -191,5 +191,126 @@ impl U32x8 for Words32 {
                 Self(_mm256_permute2x128_si256::<0x31>(ad3, eh3)),
             ]
         })
+    }
+}
+
+/// Sixteen 16-bit words in one AVX2 register.
+#[derive(Clone, Copy)]
+pub(crate) struct Words16(__m256i);
+
+/// Eight 32-bit words that come from sixteen 16-bit ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide(__m256i);
+
+impl U16x16 for Words16 {
+    type Token = Avx2;
+    type Wide = Wide;
+
+    #[inline(always)]
+    fn load(_: Avx2, a: &[u16; 16]) -> Self {
+        // SAFETY: AVX2 by the token; the reference covers the 32 bytes that the unaligned load reads.
+        Self(unsafe { _mm256_loadu_si256(a.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn store(self, a: &mut [u16; 16]) {
+        // SAFETY: AVX2 since `self` exists; the reference covers the 32 bytes that the unaligned store writes.
+        unsafe { _mm256_storeu_si256(a.as_mut_ptr().cast(), self.0) };
+    }
+    #[inline(always)]
+    fn load_signed(_: Avx2, a: &[i16; 16]) -> Self {
+        // SAFETY: AVX2 by the token; the reference covers the 32 bytes that the unaligned load reads.
+        Self(unsafe { _mm256_loadu_si256(a.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn store_signed(self, a: &mut [i16; 16]) {
+        // SAFETY: AVX2 since `self` exists; the reference covers the 32 bytes that the unaligned store writes.
+        unsafe { _mm256_storeu_si256(a.as_mut_ptr().cast(), self.0) };
+    }
+    #[inline(always)]
+    fn splat(_: Avx2, x: u16) -> Self {
+        Self(intrinsics!(_mm256_set1_epi16(x.cast_signed())))
+    }
+    #[inline(always)]
+    fn load_bytes(_: Avx2, a: &[u8; 16]) -> Self {
+        // SAFETY: AVX2 by the token; the reference covers the 16 bytes that the unaligned load reads.
+        let bytes = unsafe { _mm_loadu_si128(a.as_ptr().cast()) };
+        Self(intrinsics!(_mm256_cvtepu8_epi16(bytes)))
+    }
+    #[inline(always)]
+    fn store_bytes(self, a: &mut [u8; 16]) {
+        let bytes =
+            intrinsics!(_mm_packus_epi16(_mm256_castsi256_si128(self.0), _mm256_extracti128_si256::<1>(self.0)));
+        // SAFETY: the reference covers the 16 bytes that the unaligned store writes.
+        unsafe { _mm_storeu_si128(a.as_mut_ptr().cast(), bytes) };
+    }
+    #[inline(always)]
+    fn load_le(_: Avx2, a: &[u8; 32]) -> Self {
+        // SAFETY: AVX2 by the token; the reference covers the 32 bytes that the unaligned load reads.
+        Self(unsafe { _mm256_loadu_si256(a.as_ptr().cast()) })
+    }
+    #[inline(always)]
+    fn store_le(self, a: &mut [u8; 32]) {
+        // SAFETY: AVX2 since `self` exists; the reference covers the 32 bytes that the unaligned store writes.
+        unsafe { _mm256_storeu_si256(a.as_mut_ptr().cast(), self.0) };
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self(intrinsics!(_mm256_add_epi16(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self(intrinsics!(_mm256_sub_epi16(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        Self(intrinsics!(_mm256_and_si256(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn mullo(self, other: Self) -> Self {
+        Self(intrinsics!(_mm256_mullo_epi16(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn mulhi(self, other: Self) -> Self {
+        Self(intrinsics!(_mm256_mulhi_epu16(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn mulhrs(self, c: Self) -> Self {
+        Self(intrinsics!(_mm256_mulhrs_epi16(self.0, c.0)))
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> Self {
+        Self(intrinsics!(_mm256_cmpgt_epi16(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn shl(self, n: u32) -> Self {
+        Self(intrinsics!(_mm256_sll_epi16(self.0, _mm_cvtsi32_si128(n.cast_signed()))))
+    }
+    #[inline(always)]
+    fn shr(self, n: u32) -> Self {
+        Self(intrinsics!(_mm256_srl_epi16(self.0, _mm_cvtsi32_si128(n.cast_signed()))))
+    }
+    #[inline(always)]
+    fn interleave(self, other: Self) -> [Self; 2] {
+        intrinsics!({
+            let (a, b) = (_mm256_unpacklo_epi16(self.0, other.0), _mm256_unpackhi_epi16(self.0, other.0));
+            [Self(_mm256_permute2x128_si256::<0x20>(a, b)), Self(_mm256_permute2x128_si256::<0x31>(a, b))]
+        })
+    }
+    #[inline(always)]
+    fn madd(self, other: Self) -> Wide {
+        Wide(intrinsics!(_mm256_madd_epi16(self.0, other.0)))
+    }
+    #[inline(always)]
+    fn shr_wide(x: Wide, n: u32) -> Wide {
+        Wide(intrinsics!(_mm256_srl_epi32(x.0, _mm_cvtsi32_si128(n.cast_signed()))))
+    }
+    #[inline(always)]
+    fn narrow(low: Wide, high: Wide) -> Self {
+        Self(intrinsics!({
+            let mask = _mm256_set1_epi32(0xffff);
+            // Packing works within halves: it gives the four quarters in the order 0, 2, 1, 3.
+            let quarters = _mm256_packus_epi32(_mm256_and_si256(low.0, mask), _mm256_and_si256(high.0, mask));
+            _mm256_permute4x64_epi64::<0b11_01_10_00>(quarters)
+        }))
     }
 }

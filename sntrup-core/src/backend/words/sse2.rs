@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code)] // intrinsics; the reason that holds for all of them stands at `intrinsics!`
 
-use super::{U32x8, U64x4};
+use super::{U16x16, U32x8, U64x4};
 use std::arch::x86_64::*;
 
 /// Evaluates SSE2 intrinsics without memory operands.
@@ -225,5 +225,158 @@ fn transpose4([a, b, c, d]: [__m128i; 4]) -> [__m128i; 4] {
             _mm_unpacklo_epi64(ab1, cd1),
             _mm_unpackhi_epi64(ab1, cd1),
         ]
+    })
+}
+
+/// Sixteen 16-bit words in two SSE2 registers.
+#[derive(Clone, Copy)]
+pub(crate) struct Words16([__m128i; 2]);
+
+impl U16x16 for Words16 {
+    type Token = ();
+    type Wide = [__m128i; 2];
+
+    #[inline(always)]
+    fn load((): (), a: &[u16; 16]) -> Self {
+        let start: *const __m128i = a.as_ptr().cast();
+        // SAFETY: the reference covers the 32 bytes that the two unaligned loads read.
+        Self(unsafe { [_mm_loadu_si128(start), _mm_loadu_si128(start.add(1))] })
+    }
+    #[inline(always)]
+    fn store(self, a: &mut [u16; 16]) {
+        let start: *mut __m128i = a.as_mut_ptr().cast();
+        // SAFETY: the reference covers the 32 bytes that the two unaligned stores write.
+        unsafe {
+            _mm_storeu_si128(start, self.0[0]);
+            _mm_storeu_si128(start.add(1), self.0[1]);
+        }
+    }
+    #[inline(always)]
+    fn load_signed((): (), a: &[i16; 16]) -> Self {
+        let start: *const __m128i = a.as_ptr().cast();
+        // SAFETY: the reference covers the 32 bytes that the two unaligned loads read.
+        Self(unsafe { [_mm_loadu_si128(start), _mm_loadu_si128(start.add(1))] })
+    }
+    #[inline(always)]
+    fn store_signed(self, a: &mut [i16; 16]) {
+        let start: *mut __m128i = a.as_mut_ptr().cast();
+        // SAFETY: the reference covers the 32 bytes that the two unaligned stores write.
+        unsafe {
+            _mm_storeu_si128(start, self.0[0]);
+            _mm_storeu_si128(start.add(1), self.0[1]);
+        }
+    }
+    #[inline(always)]
+    fn splat((): (), x: u16) -> Self {
+        Self([intrinsics!(_mm_set1_epi16(x.cast_signed())); 2])
+    }
+    #[inline(always)]
+    fn load_bytes((): (), a: &[u8; 16]) -> Self {
+        // SAFETY: the reference covers the 16 bytes that the unaligned load reads.
+        let bytes = unsafe { _mm_loadu_si128(a.as_ptr().cast()) };
+        Self(intrinsics!({
+            let zero = _mm_setzero_si128();
+            [_mm_unpacklo_epi8(bytes, zero), _mm_unpackhi_epi8(bytes, zero)]
+        }))
+    }
+    #[inline(always)]
+    fn store_bytes(self, a: &mut [u8; 16]) {
+        let bytes = intrinsics!(_mm_packus_epi16(self.0[0], self.0[1]));
+        // SAFETY: the reference covers the 16 bytes that the unaligned store writes.
+        unsafe { _mm_storeu_si128(a.as_mut_ptr().cast(), bytes) };
+    }
+    #[inline(always)]
+    fn load_le((): (), a: &[u8; 32]) -> Self {
+        let start: *const __m128i = a.as_ptr().cast();
+        // SAFETY: the reference covers the 32 bytes that the two unaligned loads read.
+        Self(unsafe { [_mm_loadu_si128(start), _mm_loadu_si128(start.add(1))] })
+    }
+    #[inline(always)]
+    fn store_le(self, a: &mut [u8; 32]) {
+        let start: *mut __m128i = a.as_mut_ptr().cast();
+        // SAFETY: the reference covers the 32 bytes that the two unaligned stores write.
+        unsafe {
+            _mm_storeu_si128(start, self.0[0]);
+            _mm_storeu_si128(start.add(1), self.0[1]);
+        }
+    }
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        both!(|x, y| _mm_add_epi16(x, y), self, other)
+    }
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        both!(|x, y| _mm_sub_epi16(x, y), self, other)
+    }
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        both!(|x, y| _mm_and_si128(x, y), self, other)
+    }
+    #[inline(always)]
+    fn mullo(self, other: Self) -> Self {
+        both!(|x, y| _mm_mullo_epi16(x, y), self, other)
+    }
+    #[inline(always)]
+    fn mulhi(self, other: Self) -> Self {
+        both!(|x, y| _mm_mulhi_epu16(x, y), self, other)
+    }
+    #[inline(always)]
+    fn mulhrs(self, c: Self) -> Self {
+        // (x c >> 14, plus 1) >> 1; as c < 2^14 the first shift leaves 16 bits.
+        both!(
+            |x, c| {
+                let (high, low) = (_mm_mulhi_epi16(x, c), _mm_mullo_epi16(x, c));
+                let shifted = _mm_or_si128(_mm_slli_epi16::<2>(high), _mm_srli_epi16::<14>(low));
+                _mm_srai_epi16::<1>(_mm_add_epi16(shifted, _mm_set1_epi16(1)))
+            },
+            self,
+            c
+        )
+    }
+    #[inline(always)]
+    fn greater(self, other: Self) -> Self {
+        both!(|x, y| _mm_cmpgt_epi16(x, y), self, other)
+    }
+    #[inline(always)]
+    fn shl(self, n: u32) -> Self {
+        both!(|x| _mm_sll_epi16(x, _mm_cvtsi32_si128(n.cast_signed())), self)
+    }
+    #[inline(always)]
+    fn shr(self, n: u32) -> Self {
+        both!(|x| _mm_srl_epi16(x, _mm_cvtsi32_si128(n.cast_signed())), self)
+    }
+    #[inline(always)]
+    fn interleave(self, other: Self) -> [Self; 2] {
+        let ([a0, a1], [b0, b1]) = (self.0, other.0);
+        intrinsics!([
+            Self([_mm_unpacklo_epi16(a0, b0), _mm_unpackhi_epi16(a0, b0)]),
+            Self([_mm_unpacklo_epi16(a1, b1), _mm_unpackhi_epi16(a1, b1)]),
+        ])
+    }
+    #[inline(always)]
+    fn madd(self, other: Self) -> [__m128i; 2] {
+        both!(|x, y| _mm_madd_epi16(x, y), self, other).0
+    }
+    #[inline(always)]
+    fn shr_wide([low, high]: [__m128i; 2], n: u32) -> [__m128i; 2] {
+        intrinsics!({
+            let n = _mm_cvtsi32_si128(n.cast_signed());
+            [_mm_srl_epi32(low, n), _mm_srl_epi32(high, n)]
+        })
+    }
+    #[inline(always)]
+    fn narrow(low: [__m128i; 2], high: [__m128i; 2]) -> Self {
+        Self([narrow(low), narrow(high)])
+    }
+}
+
+/// The low halves of eight 32-bit words.
+#[inline(always)]
+fn narrow([low, high]: [__m128i; 2]) -> __m128i {
+    intrinsics!({
+        // The signed packing of numbers that are sign extensions of their low halves changes nothing.
+        let low = _mm_srai_epi32::<16>(_mm_slli_epi32::<16>(low));
+        let high = _mm_srai_epi32::<16>(_mm_slli_epi32::<16>(high));
+        _mm_packs_epi32(low, high)
     })
 }

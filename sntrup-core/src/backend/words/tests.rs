@@ -1,6 +1,6 @@
 //! Every form of the vectors gives the bits that the arrays give.
 
-use super::{U32x8, U64x4, array};
+use super::{U16x16, U32x8, U64x4, array};
 
 /// Numbers that differ in every bit position often enough, with zeros and all ones among them.
 fn numbers() -> impl FnMut() -> u64 {
@@ -81,11 +81,59 @@ fn words32<V: U32x8, W: U32x8<Token = ()>>(token: V::Token) {
     }
 }
 
+fn lanes<V: U16x16>(v: V) -> [u16; 16] {
+    let mut out = [0; 16];
+    v.store(&mut out);
+    out
+}
+
+fn words16<V: U16x16, W: U16x16<Token = ()>>(token: V::Token) {
+    let mut next = numbers();
+    for round in 0..200 {
+        let rows: [[u16; 16]; 2] = std::array::from_fn(|_| std::array::from_fn(|_| (next() >> 48) as u16));
+        let bytes: [u8; 32] = std::array::from_fn(|_| (next() >> 56) as u8);
+        let (low, n) = (bytes.first_chunk().unwrap(), round & 15);
+        let ([a, b], [x, y]) = (rows.map(|row| V::load(token, &row)), rows.map(|row| W::load((), &row)));
+        let (small, oracle_small) = (V::splat(token, 16383), W::splat((), 16383));
+        assert_eq!(lanes(a), rows[0]);
+        assert_eq!(lanes(V::splat(token, rows[0][0])), [rows[0][0]; 16]);
+        for (mine, oracle) in [
+            (V::load_bytes(token, low), W::load_bytes((), low)),
+            (V::load_le(token, &bytes), W::load_le((), &bytes)),
+            (a.add(b), x.add(y)),
+            (a.sub(b), x.sub(y)),
+            (a.and(b), x.and(y)),
+            (a.mullo(b), x.mullo(y)),
+            (a.mulhi(b), x.mulhi(y)),
+            (a.mulhrs(b.and(small)), x.mulhrs(y.and(oracle_small))),
+            (a.greater(b), x.greater(y)),
+            (a.shl(n), x.shl(n)),
+            (a.shr(n), x.shr(n)),
+            (a.interleave(b)[0], x.interleave(y)[0]),
+            (a.interleave(b)[1], x.interleave(y)[1]),
+            (V::narrow(a.madd(b), b.madd(b)), W::narrow(x.madd(y), y.madd(y))),
+            (
+                V::narrow(V::shr_wide(a.madd(b), 16), V::shr_wide(b.madd(b), n)),
+                W::narrow(W::shr_wide(x.madd(y), 16), W::shr_wide(y.madd(y), n)),
+            ),
+        ] {
+            assert_eq!(lanes(mine), lanes(oracle));
+        }
+        let mut stored = [0; 32];
+        a.store_le(&mut stored);
+        assert_eq!(lanes(V::load_le(token, &stored)), rows[0]);
+        let mut stored = [0; 16];
+        V::load_bytes(token, low).store_bytes(&mut stored);
+        assert_eq!(&stored, low);
+    }
+}
+
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn sse2_is_as_the_arrays() {
     words64::<super::sse2::Words64, array::Words64>(());
     words32::<super::sse2::Words32, array::Words32>(());
+    words16::<super::sse2::Words16, array::Words16>(());
 }
 
 #[test]
@@ -94,4 +142,5 @@ fn avx2_is_as_the_arrays() {
     let token = super::avx2::Avx2::detect().expect("this test needs a processor with AVX2");
     words64::<super::avx2::Words64, array::Words64>(token);
     words32::<super::avx2::Words32, array::Words32>(token);
+    words16::<super::avx2::Words16, array::Words16>(token);
 }
