@@ -15,7 +15,7 @@ use sntrup_core::{PublicKey, SecretKey, decapsulate, encapsulate};
 use crate::error::{Error, Function, Reason};
 use crate::ffi::guard::guard;
 use crate::ffi::handles::{self, Buffer, Output, Pkey};
-use crate::ffi::returns::{Comparison, Done, Nothing, Number, Reply};
+use crate::ffi::returns::{Comparison, Done, Number, Reply};
 use crate::ffi::sys;
 use crate::keypair::Keys;
 use crate::rng::OpensslRandom;
@@ -116,10 +116,7 @@ unsafe extern "C" fn security_bits<S: Scheme>(_: *const sys::EVP_PKEY) -> c_int 
 
 unsafe extern "C" fn free<S: Scheme>(pkey: *mut sys::EVP_PKEY) {
     // SAFETY: EVP_PKEY_free, or a change of type, gives a key that is still whole.
-    guard(Function::KeyFree, || {
-        Keys::<S>::release(unsafe { Pkey::borrow(pkey) }?);
-        Ok(Nothing)
-    })
+    guard(Function::KeyFree, || Ok(Keys::<S>::release(unsafe { Pkey::borrow(pkey) }?)))
 }
 
 unsafe extern "C" fn ctrl<S: Scheme>(pkey: *mut sys::EVP_PKEY, op: c_int, arg1: c_long, arg2: *mut c_void) -> c_int {
@@ -137,7 +134,11 @@ unsafe extern "C" fn set_pub_key<S: Scheme>(pkey: *mut sys::EVP_PKEY, bytes: *co
     guard(Function::SetPubKey, || unsafe { set_public::<S>(Pkey::borrow(pkey)?, handles::bytes(bytes, len)) })
 }
 
-unsafe extern "C" fn get_priv_key<S: Scheme>(pkey: *const sys::EVP_PKEY, bytes: *mut c_uchar, len: *mut usize) -> c_int {
+unsafe extern "C" fn get_priv_key<S: Scheme>(
+    pkey: *const sys::EVP_PKEY,
+    bytes: *mut c_uchar,
+    len: *mut usize,
+) -> c_int {
     // SAFETY: EVP_PKEY_get_raw_private_key gives a live key and a buffer of *len bytes, or NULL.
     guard(Function::GetPrivKey, || unsafe {
         let keys = Keys::<S>::of(Pkey::borrow(pkey)?)?;
@@ -254,9 +255,8 @@ unsafe fn do_pub_decode<S: Scheme>(pkey: Pkey<'_>, public: *const sys::X509_PUBK
     let mut len = 0;
     let mut algorithm = ptr::null_mut();
     // SAFETY: the structure is live, and what it gives is borrowed from it.
-    let found = unsafe {
-        sys::X509_PUBKEY_get0_param(ptr::null_mut(), &mut encoding, &mut len, &mut algorithm, public) == 1
-    };
+    let found =
+        unsafe { sys::X509_PUBKEY_get0_param(ptr::null_mut(), &mut encoding, &mut len, &mut algorithm, public) == 1 };
     if !found {
         return Err(Error::new(Reason::Libcrypto).with("X509_PUBKEY_get0_param"));
     }
@@ -290,8 +290,7 @@ unsafe fn do_priv_decode<S: Scheme>(pkey: Pkey<'_>, p8: *const sys::PKCS8_PRIV_K
     let mut len = 0;
     let mut algorithm = ptr::null();
     // SAFETY: the structure is live, and what it gives is borrowed from it.
-    let found =
-        unsafe { sys::PKCS8_pkey_get0(ptr::null_mut(), &mut encoding, &mut len, &mut algorithm, p8) == 1 };
+    let found = unsafe { sys::PKCS8_pkey_get0(ptr::null_mut(), &mut encoding, &mut len, &mut algorithm, p8) == 1 };
     if !found {
         return Err(Error::new(Reason::Libcrypto).with("PKCS8_pkey_get0"));
     }
@@ -337,8 +336,9 @@ unsafe fn do_print<S: Scheme>(out: *mut sys::BIO, pkey: Pkey<'_>, indent: c_int,
 /// `out` must be a live BIO.
 unsafe fn print_line(out: *mut sys::BIO, indent: c_int, text: &str) -> Result<(), Error> {
     // 128 is the limit of indentation that OpenSSL's own printers use. SAFETY: the caller's contract.
-    let written =
-        unsafe { sys::BIO_indent(out, indent, 128) == 1 && sys::BIO_write(out, text.as_ptr().cast(), as_int(text.len())) > 0 };
+    let written = unsafe {
+        sys::BIO_indent(out, indent, 128) == 1 && sys::BIO_write(out, text.as_ptr().cast(), as_int(text.len())) > 0
+    };
     if written { Ok(()) } else { Err(Error::new(Reason::Libcrypto).with("BIO_write")) }
 }
 

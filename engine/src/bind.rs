@@ -73,7 +73,11 @@ pub(crate) unsafe extern "C" fn v_check(version: c_ulong) -> c_ulong {
 /// # Safety
 /// To be called by OpenSSL with a new ENGINE.
 #[unsafe(no_mangle)]
-pub(crate) unsafe extern "C" fn bind_engine(e: *mut sys::ENGINE, _id: *const c_char, fns: *const sys::dynamic_fns) -> c_int {
+pub(crate) unsafe extern "C" fn bind_engine(
+    e: *mut sys::ENGINE,
+    _id: *const c_char,
+    fns: *const sys::dynamic_fns,
+) -> c_int {
     // SAFETY: OpenSSL gives its structure, and compares nothing itself.
     let ours = unsafe { fns.as_ref().is_some_and(|fns| fns.static_state == sys::ENGINE_get_static_state()) };
     if !ours {
@@ -214,7 +218,12 @@ unsafe fn serve<T>(
 }
 
 fn dotted(version: c_ulong) -> String {
-    format!("{}.{}.{}", version >> 28, (version >> 20) & 0xff, (version >> if version >> 28 == 1 { 12 } else { 4 }) & 0xff)
+    format!(
+        "{}.{}.{}",
+        version >> 28,
+        (version >> 20) & 0xff,
+        (version >> if version >> 28 == 1 { 12 } else { 4 }) & 0xff
+    )
 }
 
 /// One line on standard error, for the two refusals that cannot reach the program's error queue.

@@ -6,15 +6,15 @@
 
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
 
+#[cfg(openssl1)]
+pub(crate) use openssl_sys::ERR_put_error;
 pub(crate) use openssl_sys::{
-    ASN1_OBJECT, BIO, BIO_write, CRYPTO_malloc, ENGINE, ERR_PACK, ERR_STRING_DATA,
-    ERR_get_next_error_library, ERR_load_strings, EVP_PKEY, EVP_PKEY_CTX, EVP_PKEY_assign, EVP_PKEY_id, OBJ_create,
-    OBJ_nid2obj, OBJ_sn2nid, OpenSSL_version_num, PKCS8_PRIV_KEY_INFO, RAND_priv_bytes, X509_ALGOR, X509_ALGOR_get0,
+    ASN1_OBJECT, BIO, BIO_write, CRYPTO_malloc, ENGINE, ERR_PACK, ERR_STRING_DATA, ERR_get_next_error_library,
+    ERR_load_strings, EVP_PKEY, EVP_PKEY_CTX, EVP_PKEY_assign, EVP_PKEY_id, OBJ_create, OBJ_nid2obj, OBJ_sn2nid,
+    OpenSSL_version_num, PKCS8_PRIV_KEY_INFO, RAND_priv_bytes, X509_ALGOR, X509_ALGOR_get0,
 };
 #[cfg(openssl3)]
 pub(crate) use openssl_sys::{ERR_new, ERR_set_debug, ERR_set_error};
-#[cfg(openssl1)]
-pub(crate) use openssl_sys::ERR_put_error;
 
 // ---- openssl/asn1.h
 
@@ -73,8 +73,13 @@ pub(crate) struct dynamic_fns {
 }
 
 pub(crate) type EngineFn = unsafe extern "C" fn(e: *mut ENGINE) -> c_int;
-pub(crate) type EngineCtrlFn =
-    unsafe extern "C" fn(e: *mut ENGINE, cmd: c_int, i: c_long, p: *mut c_void, f: Option<unsafe extern "C" fn()>) -> c_int;
+pub(crate) type EngineCtrlFn = unsafe extern "C" fn(
+    e: *mut ENGINE,
+    cmd: c_int,
+    i: c_long,
+    p: *mut c_void,
+    f: Option<unsafe extern "C" fn()>,
+) -> c_int;
 pub(crate) type PkeyMethsFn =
     unsafe extern "C" fn(e: *mut ENGINE, out: *mut *mut EVP_PKEY_METHOD, nids: *mut *const c_int, nid: c_int) -> c_int;
 pub(crate) type PkeyAsn1MethsFn = unsafe extern "C" fn(
@@ -125,8 +130,7 @@ pub(crate) type CryptFn = unsafe extern "C" fn(
     input: *const c_uchar,
     inlen: usize,
 ) -> c_int;
-pub(crate) type DeriveFn =
-    unsafe extern "C" fn(ctx: *mut EVP_PKEY_CTX, key: *mut c_uchar, keylen: *mut usize) -> c_int;
+pub(crate) type DeriveFn = unsafe extern "C" fn(ctx: *mut EVP_PKEY_CTX, key: *mut c_uchar, keylen: *mut usize) -> c_int;
 pub(crate) type CtxCtrlFn =
     unsafe extern "C" fn(ctx: *mut EVP_PKEY_CTX, kind: c_int, p1: c_int, p2: *mut c_void) -> c_int;
 pub(crate) type CtxCtrlStrFn =
