@@ -55,6 +55,11 @@ impl<K: Kernels> Drbg<K> {
         Ok(Self { key, buffer: Secret::zeroed(), used: BUFFER_WORDS, kernels })
     }
 
+    /// The kernels that the generator uses.
+    pub(crate) fn kernels(&self) -> K {
+        self.kernels
+    }
+
     /// Fills `out` with random words.
     pub(crate) fn fill(&mut self, mut out: &mut [u32]) {
         while !out.is_empty() {

@@ -59,7 +59,10 @@ fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<Key
     let f = sampling::short::<P>(&draw(rng, element_bytes::<P>())?, k);
     let h = Rq::from_short(&f).triple().recip(k).mul(&Rq::from_small(&g), k);
     let rho = draw(rng, P::SmallBytes::LEN)?;
-    Ok(key::assemble(&f, &g_recip, &h, &rho, k))
+    let mut pair = [key::assemble(&f, &g_recip, &h, &rho, k)];
+    key::hash_public_keys(&mut pair, k);
+    let [pair] = pair;
+    Ok(pair)
 }
 
 /// Encap.

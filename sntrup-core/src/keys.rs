@@ -167,6 +167,11 @@ impl<P: Params> KeyPair<P> {
         Self { public, secret }
     }
 
+    /// The place of Hash_4(public key) in the secret key: its last bytes.
+    pub(crate) fn public_key_hash_mut(&mut self) -> &mut [u8; HASH_BYTES] {
+        self.secret.0.as_mut_slice().last_chunk_mut().expect("a secret key ends with a hash")
+    }
+
     /// The public key.
     pub fn public(&self) -> &PublicKey<P> {
         &self.public

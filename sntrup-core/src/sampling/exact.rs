@@ -74,7 +74,8 @@ const MAX_BIT_WORDS: usize = 14;
 const MAX_HEAD_WORDS: usize = 2 * (4 * 13 + 1);
 
 /// A uniform small element.
-pub(crate) fn small<P: Params, K: Kernels>(drbg: &mut Drbg<K>, k: K) -> R3<P> {
+pub(crate) fn small<P: Params, K: Kernels>(drbg: &mut Drbg<K>) -> R3<P> {
+    let k = drbg.kernels();
     const { assert!(segment::<P>() <= MAX_SEGMENT && 5 * segment::<P>() >= P::Coeffs::LEN) };
     let mut bytes = [[0; LANES]; MAX_SEGMENT / LANES + 1];
     let mut random = [0; TRIT_BYTES];
@@ -102,15 +103,16 @@ pub(crate) fn small<P: Params, K: Kernels>(drbg: &mut Drbg<K>, k: K) -> R3<P> {
 /// `n` uniform short elements.
 ///
 /// Eight of them are made at a time; any number costs as much as the next multiple of eight.
-pub(crate) fn short<P: Params, K: Kernels>(n: usize, drbg: &mut Drbg<K>, k: K) -> Vec<Short<P>> {
+pub(crate) fn short<P: Params, K: Kernels>(n: usize, drbg: &mut Drbg<K>) -> Vec<Short<P>> {
+    let k = drbg.kernels();
     let mut elements = Vec::with_capacity(n);
     let mut eight = Secret::<[Bits; 8]>::zeroed();
     while elements.len() < n {
         let mut weights = [0; 8];
         for (bits, weight) in eight.iter_mut().zip(&mut weights) {
-            *weight = head::<P, K>(drbg, k, &mut bits.nonzero);
+            *weight = head::<P, K>(drbg, &mut bits.nonzero);
         }
-        tails::<P, K>(drbg, k, &weights, &mut eight);
+        tails::<P, K>(drbg, &weights, &mut eight);
         weights.zeroize();
         for bits in eight.iter_mut().take(n - elements.len()) {
             drbg.fill_u64(&mut bits.negative[..bit_words::<P>()]);
@@ -133,7 +135,7 @@ struct Bits {
 impl zeroize::DefaultIsZeroes for Bits {}
 
 /// Draws heads until one is accepted; clears the bits of the tail, and returns the weight that the tail must have.
-fn head<P: Params, K: Kernels>(drbg: &mut Drbg<K>, k: K, nonzero: &mut [u64; MAX_BIT_WORDS]) -> u32 {
+fn head<P: Params, K: Kernels>(drbg: &mut Drbg<K>, nonzero: &mut [u64; MAX_BIT_WORDS]) -> u32 {
     let trial = const { &Theta::<P>::TRIAL };
     let words = trial.positions.div_ceil(64);
     let mut random = [0; MAX_HEAD_WORDS];
@@ -142,7 +144,7 @@ fn head<P: Params, K: Kernels>(drbg: &mut Drbg<K>, k: K, nonzero: &mut [u64; MAX
     loop {
         drbg.fill_u64(random);
         let (choice, planes) = random.split_last().expect("one word more than the planes");
-        let (weight, accepted) = k.head(trial, planes, *choice, &mut nonzero[..words]);
+        let (weight, accepted) = drbg.kernels().head(trial, planes, *choice, &mut nonzero[..words]);
         if ct::declassify(accepted, Disclosed::RejectedHead) {
             random.zeroize();
             return weight;
@@ -151,7 +153,7 @@ fn head<P: Params, K: Kernels>(drbg: &mut Drbg<K>, k: K, nonzero: &mut [u64; MAX
 }
 
 /// Draws tails of the given weights for eight elements.
-fn tails<P: Params, K: Kernels>(drbg: &mut Drbg<K>, k: K, weights: &[u32; 8], eight: &mut [Bits; 8]) {
+fn tails<P: Params, K: Kernels>(drbg: &mut Drbg<K>, weights: &[u32; 8], eight: &mut [Bits; 8]) {
     let mut tails = [[0; 8]; TAIL];
     let bits = loop {
         drbg.fill(tails.as_flattened_mut());
@@ -161,7 +163,7 @@ fn tails<P: Params, K: Kernels>(drbg: &mut Drbg<K>, k: K, weights: &[u32; 8], ei
                 *number = *number & !1 | i32::wrapping_sub(i, weight as i32).cast_unsigned() >> 31;
             }
         }
-        let (bits, ties) = k.sort_tails(&mut tails);
+        let (bits, ties) = drbg.kernels().sort_tails(&mut tails);
         // Harmless: see "What becomes known" above.
         if !ct::declassify(ties, Disclosed::EqualNumbers) {
             break bits;
@@ -478,7 +480,7 @@ mod tests {
         let mut drbg = drbg(1, k);
         let (mut trits, mut pairs) = (vec![[0; 3]; P::P], [0; 9]);
         for _ in 0..SAMPLES {
-            let element = small::<P, _>(&mut drbg, k);
+            let element = small::<P, _>(&mut drbg);
             let (coeffs, padding) = element.coeffs().as_slice().split_at(P::P);
             assert!(padding.iter().all(|&x| x == 0));
             for (counts, &x) in trits.iter_mut().zip(coeffs) {
@@ -501,7 +503,7 @@ mod tests {
         let (mut chosen, mut minus) = (vec![0; P::P], vec![0; P::P]);
         let (mut tail_sum, mut tail_squares) = (0.0, 0.0);
         let mut agreements = vec![0; P::P];
-        let elements = short::<P, _>(SAMPLES, &mut drbg, k);
+        let elements = short::<P, _>(SAMPLES, &mut drbg);
         assert_eq!(elements.len(), SAMPLES);
         for element in &elements {
             let (coeffs, padding) = element.coeffs().as_slice().split_at(P::P);
@@ -548,10 +550,10 @@ mod tests {
             let avx2 = crate::backend::Avx2::detect().expect("this test needs a processor with AVX2");
             let (mut mine, mut oracle) = (drbg(4, avx2), drbg(4, Portable));
             for _ in 0..20 {
-                let (a, b) = (small::<P, _>(&mut mine, avx2), small::<P, _>(&mut oracle, Portable));
+                let (a, b) = (small::<P, _>(&mut mine), small::<P, _>(&mut oracle));
                 assert_eq!(a.coeffs().as_slice(), b.coeffs().as_slice());
             }
-            for (a, b) in short::<P, _>(100, &mut mine, avx2).iter().zip(&short::<P, _>(100, &mut oracle, Portable)) {
+            for (a, b) in short::<P, _>(100, &mut mine).iter().zip(&short::<P, _>(100, &mut oracle)) {
                 assert_eq!(a.coeffs().as_slice(), b.coeffs().as_slice());
             }
         }
@@ -575,7 +577,7 @@ mod tests {
     #[test]
     fn any_number_of_short_elements() {
         for n in [0, 1, 7, 8, 9, 17] {
-            assert_eq!(short::<Sntrup761, _>(n, &mut drbg(3, Portable), Portable).len(), n);
+            assert_eq!(short::<Sntrup761, _>(n, &mut drbg(3, Portable)).len(), n);
         }
     }
 
