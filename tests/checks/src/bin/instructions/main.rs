@@ -130,7 +130,7 @@ fn report(backend: &str, set: &str, profiles: &[&str]) -> Result<(), String> {
         }
     }
     if kernels.is_empty() {
-        return Err("no profile names a function of sntrup_core: was the program built without symbols?".to_owned());
+        return Err("no profile names a kernel of sntrup_core: was the program built without symbols?".to_owned());
     }
     for (kernel, calls) in kernels {
         println!("{set} {backend} {kernel} {}", calls.instructions.div_ceil(calls.count));

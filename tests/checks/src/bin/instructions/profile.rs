@@ -1,4 +1,4 @@
-//! Reads a profile in callgrind's format: the total, and the inclusive instructions of our functions by call.
+//! Reads a profile in callgrind's format: the total, and the inclusive instructions of our kernels by call.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,7 +19,7 @@ pub(crate) struct Profile {
     pub(crate) name: Option<String>,
     /// Instructions in all.
     pub(crate) total: u64,
-    /// Our functions of a certain size, by name.
+    /// Our kernels of a certain size, by name.
     pub(crate) calls: BTreeMap<String, Calls>,
 }
 
@@ -66,12 +66,12 @@ fn resolve<'a>(names: &mut HashMap<&'a str, &'a str>, function: &'a str) -> &'a 
     }
 }
 
-/// The name of a function of ours as it stands in the record, without the name of the crate; none for others.
+/// The name of a function of the backends as it stands in the record, without the name of the crate; none for others.
 fn kernel(function: &str) -> Option<String> {
     // Callgrind adds 'N to the name at the N-th level of recursion.
     let function = function.split('\'').next().unwrap_or(function);
-    let ours = function.trim_start_matches('<').starts_with("sntrup_core::");
-    ours.then(|| function.replace("sntrup_core::", ""))
+    let kernel = function.trim_start_matches('<').starts_with("sntrup_core::backend::");
+    kernel.then(|| function.replace("sntrup_core::", ""))
 }
 
 fn number(text: &str) -> Result<u64, String> {
@@ -85,12 +85,12 @@ mod tests {
 
     #[test]
     fn calls_of_a_function_are_added_up_over_its_callers() {
-        let text = "desc: Trigger: Client Request: keygen\nfn=(1) main\n3 5\ncfn=(2) <sntrup_core::A as sntrup_core::B>::mul\ncalls=2 0\n\
-                    4 3000\nfn=(3) other\ncfn=(2)\ncalls=1 0\n9 1500\ncfn=(4) sntrup_core::tiny\ncalls=1 0\n9 20\n\
-                    cfn=(5) memcpy\ncalls=1 0\n9 9999\ntotals: 20000\n";
+        let text = "desc: Trigger: Client Request: keygen\nfn=(1) main\n3 5\ncfn=(2) <sntrup_core::backend::A as sntrup_core::B>::mul\ncalls=2 0\n\
+                    4 3000\nfn=(3) other\ncfn=(2)\ncalls=1 0\n9 1500\ncfn=(4) sntrup_core::backend::tiny\ncalls=1 0\n9 20\n\
+                    cfn=(5) sntrup_core::kem::hide\ncalls=1 0\n9 9999\ntotals: 20000\n";
         let profile = Profile::parse(text).unwrap();
         assert_eq!((profile.name.as_deref(), profile.total), (Some("keygen"), 20000));
-        let expected = [("<A as B>::mul".to_owned(), Calls { count: 3, instructions: 4500 })];
+        let expected = [("<backend::A as B>::mul".to_owned(), Calls { count: 3, instructions: 4500 })];
         assert_eq!(profile.calls, BTreeMap::from(expected));
     }
 
