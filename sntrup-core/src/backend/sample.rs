@@ -137,10 +137,13 @@ fn expand<V: V16>(token: V::Token, nonzero: &[u64], negative: &[u64], out: &mut 
 }
 
 #[inline(always)]
-fn head(trial: &Trial, random: &[u64], choice: u64, chosen: &mut [u64]) -> (u32, u32) {
+fn head(trial: &Trial, mut random: &[u64], choice: u64, chosen: &mut [u64]) -> (u32, u32) {
     let mut weight = 0;
     let mut left = trial.positions;
-    for (word, planes) in chosen.iter_mut().zip(random.chunks_exact(trial.planes)) {
+    for word in chosen {
+        // Cut off by hand: the length of a `chunks_exact` would be a division, if only of public numbers.
+        let (planes, rest) = random.split_at(trial.planes);
+        random = rest;
         let mut all_set = u64::MAX;
         for plane in &planes[1..] {
             all_set &= plane;
@@ -151,12 +154,14 @@ fn head(trial: &Trial, random: &[u64], choice: u64, chosen: &mut [u64]) -> (u32,
     }
     debug_assert_eq!(left, 0, "random words are missing");
     let rest = trial.weight.wrapping_sub(weight);
-    // The entry for `rest`, or 0 if there is none; every entry is read, and the compiler does not know which one counts.
-    let rest_hidden = u64::from(black_box(rest));
+    // The entry for `rest`, or 0 if there is none. Every entry is read; the compiler must not know that the mask is all or
+    // nothing, or it makes a branch of the last entry.
+    let opaque = black_box(0u64);
+    let rest_hidden = u64::from(rest);
     let mut limit = 0;
     for (k, entry) in (0..).zip(&trial.acceptance) {
         // The top bit of x - 1 is set for x = 0 only, as x is below 2^32.
-        limit |= entry & ((k ^ rest_hidden).wrapping_sub(1) >> 63).wrapping_neg();
+        limit |= entry & (((k ^ rest_hidden).wrapping_sub(1) >> 63).wrapping_neg() | opaque);
     }
     // The borrow of choice - limit; both are at most 2^63.
     let accepted = ((choice >> 1).wrapping_sub(limit) >> 63) as u32;
