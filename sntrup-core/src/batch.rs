@@ -14,7 +14,8 @@
 //! of units: the condition is a product of one condition for each u_i, so it does not matter whether each u_i was drawn
 //! again by itself or all of them were. The map (u_1, ..., u_n) to (u_1, u_1 u_2, ..., u_1 ... u_n) is a bijection of
 //! n-tuples of units, since u_i = g_i / g_{i-1}; a bijection keeps the uniform law, so the g_i are independent uniform
-//! units too, as KeyGen makes them. Each u_i is as secret as a g_i. The f_i and rho are drawn as in KeyGen.
+//! units too, as KeyGen makes them. Each u_i is as secret as a g_i. The u_i, f_i and rho are drawn from a generator that one
+//! request seeds (`drbg`), the u_i and f_i by exact procedures of their own (`sampling::exact`).
 //!
 //! How often is a batch thrown away? A small element has no inverse if it is divisible by a factor of x^p - x - 1 modulo
 //! 3; a factor of degree d divides it with probability about 3^-d. For p = 761 the degrees are 19, 60, 682, and for
@@ -26,22 +27,22 @@ use std::num::NonZeroUsize;
 
 use crate::backend::{Kernels, with_backend};
 use crate::codec::key;
-use crate::ct;
+use crate::ct::{self, Disclosed};
+use crate::drbg::Drbg;
 use crate::error::Error;
 use crate::keys::KeyPair;
 use crate::params::Params;
 use crate::ring::{R3, Rq, Short};
 use crate::rng::RandomSource;
-use crate::sampling::{self, draw, element_bytes};
-use crate::wipe::Array;
+use crate::sampling::exact;
+use crate::wipe::{Array as _, Secret};
 
 /// Most key pairs that share an inversion; bounds the working memory to about 12 MB.
 pub const MAX_BATCH: usize = 1024;
 
 /// Makes `count` key pairs; more than [`MAX_BATCH`] are made in several batches.
 ///
-/// Asks the random source once a batch for 8p + (p+3)/4 bytes a key, and again for elements without an inverse modulo 3
-/// (practically only for sntrup653, and then mostly for one or two of them).
+/// Asks the random source once for each batch, for the 32 bytes of a seed.
 ///
 /// # Errors
 /// [`Error::Random`] if the random source fails, [`Error::Memory`] if there is no room for so many keys.
@@ -55,27 +56,41 @@ pub fn generate_batch<P: Params>(
     pairs.try_reserve_exact(count).map_err(|_| Error::Memory { bytes })?;
     while pairs.len() < count {
         let n = (count - pairs.len()).min(MAX_BATCH);
-        with_backend!(k => batch(n, &mut pairs, &mut rng, k))?;
+        with_backend!(k => batch(n, &mut pairs, &mut Drbg::new(&mut rng, k)?, k));
     }
     Ok(pairs)
 }
 
-/// Adds a batch of `n` pairs to `pairs`, all or none.
-fn batch<P: Params>(
-    n: usize,
-    pairs: &mut Vec<KeyPair<P>>,
-    rng: &mut dyn RandomSource,
-    k: impl Kernels,
-) -> Result<(), Error> {
-    let key_bytes = 2 * element_bytes::<P>() + P::SmallBytes::LEN;
-    loop {
-        let random = draw(rng, n * key_bytes)?;
-        let parts = || random.chunks_exact(key_bytes).map(|key| key.split_at(element_bytes::<P>()));
-        let u = units(parts().map(|(u, _)| sampling::small(u)).collect(), rng)?;
-        let f_rho = || parts().map(|(_, rest)| rest.split_at(element_bytes::<P>()));
-        let f: Vec<Short<P>> = f_rho().map(|(f, _)| sampling::short(f, k)).collect();
+/// Where a batch takes its elements from.
+trait Source {
+    /// A uniform small element.
+    fn small<P: Params>(&mut self) -> R3<P>;
+    /// `n` uniform short elements.
+    fn short<P: Params>(&mut self, n: usize) -> Vec<Short<P>>;
+    /// Fills `out` with uniform bytes.
+    fn bytes(&mut self, out: &mut [u8]);
+}
 
-        // Up: u'_i = a_{i-1} g_i.
+impl<K: Kernels> Source for Drbg<K> {
+    fn small<P: Params>(&mut self) -> R3<P> {
+        exact::small(self)
+    }
+
+    fn short<P: Params>(&mut self, n: usize) -> Vec<Short<P>> {
+        exact::short(n, self)
+    }
+
+    fn bytes(&mut self, out: &mut [u8]) {
+        self.fill_bytes(out);
+    }
+}
+
+/// Adds a batch of `n` pairs to `pairs`.
+fn batch<P: Params>(n: usize, pairs: &mut Vec<KeyPair<P>>, source: &mut impl Source, k: impl Kernels) {
+    // Up: u'_i = a_{i-1} g_i.
+    let f = source.short::<P>(n);
+    let (u, lifted, a, mut g_recip) = loop {
+        let u: Vec<R3<P>> = (0..n).map(|_| unit(source)).collect();
         let mut g = u[0].duplicate();
         let mut a = Rq::from_short(&f[0]);
         let mut lifted = vec![Rq::from_small(&g)];
@@ -84,40 +99,102 @@ fn batch<P: Params>(
             lifted.push(a.mul(&Rq::from_small(&g), k));
             a = a.mul(&Rq::from_short(f), k);
         }
-
-        // Harmless: the elements of a rejected batch are never used, and those of an accepted one are known to be units.
-        let (mut g_recip, invertible) = g.recip(k);
-        if !ct::declassify(invertible) {
-            continue;
+        let (g_recip, invertible) = g.recip(k);
+        if ct::declassify(invertible, Disclosed::Invertible) {
+            break (u, lifted, a, g_recip);
         }
-        let mut t = a.triple().recip(k);
+    };
+    let mut t = a.triple().recip(k);
 
-        // Down.
-        for (i, (_, rho)) in f_rho().enumerate().collect::<Vec<_>>().into_iter().rev() {
-            pairs.push(key::assemble(&f[i], &g_recip, &lifted[i].mul(&t, k), rho, k));
-            if i > 0 {
-                g_recip = g_recip.mul(&u[i], k);
-                t = t.mul(&Rq::from_short(&f[i]), k);
-            }
+    // Down.
+    let first = pairs.len();
+    let mut rho = Secret::<P::SmallBytes>::zeroed();
+    for i in (0..n).rev() {
+        source.bytes(rho.as_mut_slice());
+        pairs.push(key::assemble(&f[i], &g_recip, &lifted[i].mul(&t, k), rho.as_slice(), k));
+        if i > 0 {
+            g_recip = g_recip.mul(&u[i], k);
+            t = t.mul(&Rq::from_short(&f[i]), k);
         }
-        return Ok(());
+    }
+    key::hash_public_keys(&mut pairs[first..], k);
+}
+
+/// A small element; not one that the cubic factor of x^p - x - 1 modulo 3, if there is one, divides.
+fn unit<P: Params>(source: &mut impl Source) -> R3<P> {
+    loop {
+        let u = source.small::<P>();
+        if !R3::<P>::CUBIC_FACTOR || !ct::declassify(u.divisible_by_cubic(), Disclosed::DivisibleByCubic) {
+            return u;
+        }
     }
 }
 
-/// The elements, with those drawn again that the cubic factor of x^p - x - 1 modulo 3, if there is one, rules out.
-fn units<P: Params>(mut u: Vec<R3<P>>, rng: &mut dyn RandomSource) -> Result<Vec<R3<P>>, Error> {
-    if !R3::<P>::CUBIC_FACTOR {
-        return Ok(u);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Portable;
+    use crate::params::{Sntrup653, Sntrup761, Sntrup857};
+    use crate::rng::RandomError;
+
+    /// A source that gives 0, which has no inverse, as its small element number `bad`.
+    struct NoInverse {
+        inner: Drbg<Portable>,
+        bad: usize,
+        small: usize,
+        short: usize,
     }
-    loop {
-        // Harmless: a rejected element is never used, and an accepted one is known not to be divisible.
-        let rejected: Vec<_> = u.iter_mut().filter(|u| ct::declassify(u.divisible_by_cubic())).collect();
-        if rejected.is_empty() {
-            return Ok(u);
+
+    impl Source for NoInverse {
+        fn small<P: Params>(&mut self) -> R3<P> {
+            self.small += 1;
+            if self.small == self.bad + 1 { R3::build(|_| ()) } else { self.inner.small() }
         }
-        let random = draw(rng, rejected.len() * element_bytes::<P>())?;
-        for (u, bytes) in rejected.into_iter().zip(random.chunks_exact(element_bytes::<P>())) {
-            *u = sampling::small(bytes);
+
+        fn short<P: Params>(&mut self, n: usize) -> Vec<Short<P>> {
+            self.short += 1;
+            self.inner.short(n)
         }
+
+        fn bytes(&mut self, out: &mut [u8]) {
+            self.inner.bytes(out);
+        }
+    }
+
+    struct Seed;
+
+    impl RandomSource for Seed {
+        fn fill(&mut self, out: &mut [u8]) -> Result<(), RandomError> {
+            out.fill(0x3c);
+            Ok(())
+        }
+    }
+
+    /// An element without an inverse is drawn again: by itself where the early test sees it, else with the whole batch.
+    fn redrawn<P: Params>() {
+        for (n, bad) in [(1, 0), (4, 0), (4, 2), (4, 3)] {
+            let mut source =
+                NoInverse { inner: Drbg::new(&mut Seed, Portable).unwrap(), bad, small: 0, short: 0 };
+            let mut pairs = Vec::<KeyPair<P>>::new();
+            batch(n, &mut pairs, &mut source, Portable);
+            assert_eq!((pairs.len(), source.short), (n, 1));
+            if P::P == 653 {
+                assert!(source.small > n && source.small <= n + 4, "{} elements for {n}", source.small);
+            } else {
+                assert_eq!(source.small, 2 * n);
+            }
+            for pair in &pairs {
+                let parts = key::split::<P>(pair.secret().as_bytes());
+                let g_recip = crate::codec::small::decode_r3::<P>(parts.g_recip, Portable);
+                assert_ne!(g_recip.recip(Portable).1, 0, "the stored 1/g has no inverse");
+            }
+        }
+    }
+
+    #[test]
+    fn elements_without_an_inverse_are_drawn_again() {
+        redrawn::<Sntrup653>();
+        redrawn::<Sntrup761>();
+        redrawn::<Sntrup857>();
     }
 }

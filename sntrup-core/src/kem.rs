@@ -4,7 +4,7 @@ use zeroize::Zeroizing;
 
 use crate::backend::{Kernels, with_backend};
 use crate::codec::{key, radix, small};
-use crate::ct;
+use crate::ct::{self, Disclosed};
 use crate::error::Error;
 use crate::hash::{self, Hash, hash_into};
 use crate::keys::{Ciphertext, KeyPair, PublicKey, SecretKey, SharedSecret};
@@ -52,14 +52,17 @@ fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<Key
         let g = sampling::small::<P>(&draw(rng, element_bytes::<P>())?);
         let (g_recip, invertible) = g.recip(k);
         // Harmless: a rejected g is never used, and an accepted one is known to be invertible anyway.
-        if ct::declassify(invertible) {
+        if ct::declassify(invertible, Disclosed::Invertible) {
             break (g, g_recip);
         }
     };
     let f = sampling::short::<P>(&draw(rng, element_bytes::<P>())?, k);
     let h = Rq::from_short(&f).triple().recip(k).mul(&Rq::from_small(&g), k);
     let rho = draw(rng, P::SmallBytes::LEN)?;
-    Ok(key::assemble(&f, &g_recip, &h, &rho, k))
+    let mut pair = [key::assemble(&f, &g_recip, &h, &rho, k)];
+    key::hash_public_keys(&mut pair, k);
+    let [pair] = pair;
+    Ok(pair)
 }
 
 /// Encap.
@@ -70,9 +73,9 @@ fn encap<P: Params>(
 ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
     let r = sampling::short::<P>(&draw(rng, element_bytes::<P>())?, k);
     let mut key_hash = [0; HASH_BYTES];
-    hash_into(hash::PUBLIC_KEY, [key.as_bytes(), &[]], &mut key_hash);
+    hash_into(hash::PUBLIC_KEY, [key.as_bytes(), &[]], &mut key_hash, k);
     let (ciphertext, r_hash) = hide(&r, key.as_bytes(), &key_hash, k);
-    let secret = SharedSecret::build(|out| hash_into(hash::SESSION, [&*r_hash, ciphertext.as_bytes()], out));
+    let secret = SharedSecret::build(|out| hash_into(hash::SESSION, [&*r_hash, ciphertext.as_bytes()], out, k));
     Ok((ciphertext, secret))
 }
 
@@ -82,12 +85,12 @@ fn decap<P: Params>(ciphertext: &Ciphertext<P>, key: &SecretKey<P>, k: impl Kern
     let r = decrypt::<P>(&ciphertext.as_bytes()[..P::CIPHERTEXT_BYTES - HASH_BYTES], key.f, key.g_recip, k);
     let (again, mut input_hash) = hide(&r, key.public_key, key.public_key_hash, k);
     let mut rho_hash = Zeroizing::new([0; HASH_BYTES]);
-    hash_into(hash::INPUT, [key.rho, &[]], &mut rho_hash);
+    hash_into(hash::INPUT, [key.rho, &[]], &mut rho_hash, k);
     let genuine = ct::equal(again.as_bytes(), ciphertext.as_bytes());
     ct::replace_bytes(&mut *input_hash, &*rho_hash, !genuine);
     let mut prefix = [hash::SESSION];
     ct::replace_bytes(&mut prefix, &[hash::SESSION_REJECTED], !genuine);
-    SharedSecret::build(|out| hash_into(prefix[0], [&*input_hash, ciphertext.as_bytes()], out))
+    SharedSecret::build(|out| hash_into(prefix[0], [&*input_hash, ciphertext.as_bytes()], out, k))
 }
 
 /// Hide: the ciphertext of r, and Hash_3(r), which the session key needs too.
@@ -98,9 +101,9 @@ fn hide<P: Params>(
     k: impl Kernels,
 ) -> (Ciphertext<P>, Zeroizing<Hash>) {
     let mut r_bytes = Secret::<P::SmallBytes>::zeroed();
-    small::encode::<P>(r.coeffs(), r_bytes.as_mut_slice());
+    small::encode::<P>(r.coeffs(), r_bytes.as_mut_slice(), k);
     let mut r_hash = Zeroizing::new([0; HASH_BYTES]);
-    hash_into(hash::INPUT, [r_bytes.as_slice(), &[]], &mut r_hash);
+    hash_into(hash::INPUT, [r_bytes.as_slice(), &[]], &mut r_hash, k);
     // Encrypt: c = Round(h r).
     let h: Rq<P> = radix::decode_rq(public_key, k);
     let c = h.mul(&Rq::from_short(r), k).round(k);
@@ -108,7 +111,7 @@ fn hide<P: Params>(
         let (body, confirmation) = out.split_at_mut(P::CIPHERTEXT_BYTES - HASH_BYTES);
         radix::encode_rounded(&c, body, k);
         let confirmation: &mut Hash = confirmation.try_into().expect("32 bytes are left");
-        hash_into(hash::CONFIRM, [&*r_hash, public_key_hash], confirmation);
+        hash_into(hash::CONFIRM, [&*r_hash, public_key_hash], confirmation, k);
     });
     (ciphertext, r_hash)
 }
@@ -116,8 +119,8 @@ fn hide<P: Params>(
 /// Decrypt: e = 3 f c in R/q, then r = e/g in R/3; an r of the wrong weight gives way to a fixed one.
 fn decrypt<P: Params>(c: &[u8], f: &[u8], g_recip: &[u8], k: impl Kernels) -> Short<P> {
     let c = radix::decode_rounded::<P>(c, k).to_rq();
-    let e = c.mul(&small::decode_rq(f), k).triple_mod3(k);
-    let r = e.mul(&small::decode_r3(g_recip), k);
+    let e = c.mul(&small::decode_rq(f, k), k).triple_mod3(k);
+    let r = e.mul(&small::decode_r3(g_recip, k), k);
     let right = k.weight_is_w::<P>(r.coeffs());
     r.or_short(&Short::fallback(), !right)
 }

@@ -1,5 +1,7 @@
 //! Random small and short elements (specification, section "Random elements"), from bytes that were drawn before.
 
+pub(crate) mod exact;
+
 use zeroize::Zeroizing;
 
 use crate::backend::Kernels;

@@ -6,6 +6,8 @@
     reason = "the oracles divide"
 )]
 
+#[cfg(target_arch = "x86_64")]
+use super::Avx2;
 use super::{Kernels, Portable};
 use crate::params::{Params, Sntrup653, Sntrup761, Sntrup857, half, rounded_radix};
 use crate::wipe::Array;
@@ -306,6 +308,41 @@ fn encodings<P: Params>(k: impl Kernels) {
     }
 }
 
+/// Small elements as strings, and every byte as a string of coefficients.
+fn small_encodings<P: Params>(k: impl Kernels) {
+    let mut out = vec![0x55; P::P.div_ceil(4)];
+    let mut back = rubbish::<P>();
+    for a in &elements::<P>(1, 20) {
+        k.encode_small::<P>(&mut out, a);
+        for (i, &byte) in out.iter().enumerate() {
+            let expected = (0..4).fold(0, |byte, j| {
+                let x = if 4 * i + j < P::P { a.as_slice()[4 * i + j] } else { -1 };
+                byte | ((x + 1) as u8) << (2 * j)
+            });
+            assert_eq!(byte, expected, "byte {i} of a small element of {}", P::NAME);
+        }
+        for two in [2, -1] {
+            k.decode_small::<P>(&mut back, &out, two);
+            assert_element::<P>(&back, &a.as_slice()[..P::P], "decoding of small elements");
+        }
+    }
+    for start in 0..=255 {
+        for (i, byte) in out.iter_mut().enumerate() {
+            *byte = (start + i) as u8;
+        }
+        for two in [2, -1] {
+            let expected: Vec<_> = (0..P::P)
+                .map(|i| match out[i >> 2] >> (2 * (i & 3)) & 3 {
+                    3 => two,
+                    x => i16::from(x) - 1,
+                })
+                .collect();
+            k.decode_small::<P>(&mut back, &out, two);
+            assert_element::<P>(&back, &expected, "decoding of any string to small elements");
+        }
+    }
+}
+
 /// K9: lengths 0 to 3, 653, 761, 857, 1024; equal, reversed, extreme and 100,000 random arrays.
 fn sorts(k: impl Kernels) {
     let check = |words: &[u32]| {
@@ -340,36 +377,48 @@ fn sorts(k: impl Kernels) {
 }
 
 macro_rules! for_every_set {
-    ($($kernels:ident on $token:expr;)*) => {$(
+    ($($kernels:ident)*) => {$(
         mod $kernels {
             use super::*;
 
             #[test]
-            fn sntrup653() {
-                super::$kernels::<Sntrup653>($token);
+            fn portable() {
+                super::$kernels::<Sntrup653>(Portable);
+                super::$kernels::<Sntrup761>(Portable);
+                super::$kernels::<Sntrup857>(Portable);
             }
 
             #[test]
-            fn sntrup761() {
-                super::$kernels::<Sntrup761>($token);
-            }
-
-            #[test]
-            fn sntrup857() {
-                super::$kernels::<Sntrup857>($token);
+            #[cfg(target_arch = "x86_64")]
+            fn avx2() {
+                super::$kernels::<Sntrup653>(super::avx2());
+                super::$kernels::<Sntrup761>(super::avx2());
+                super::$kernels::<Sntrup857>(super::avx2());
             }
         }
     )*};
 }
 
 for_every_set! {
-    products on Portable;
-    reciprocals on Portable;
-    coefficients on Portable;
-    encodings on Portable;
+    products
+    reciprocals
+    coefficients
+    encodings
+    small_encodings
+}
+
+#[cfg(target_arch = "x86_64")]
+fn avx2() -> Avx2 {
+    Avx2::detect().expect("this test needs a processor with AVX2; on another one, run the other tests only")
 }
 
 #[test]
-fn sort_sorts() {
+fn sort_sorts_portable() {
     sorts(Portable);
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn sort_sorts_avx2() {
+    sorts(avx2());
 }

@@ -22,6 +22,13 @@ impl<P: Params> Short<P> {
         Self::from_weighed(coeffs)
     }
 
+    /// The element that `write` puts into an array of zeros: coefficients in {-1, 0, 1}, w of them not 0, padding left zero.
+    pub(crate) fn build(write: impl FnOnce(&mut P::Coeffs)) -> Self {
+        let mut coeffs = Secret::<P::Coeffs>::zeroed();
+        write(&mut coeffs);
+        Self::from_weighed(coeffs)
+    }
+
     /// w ones and then zeros: what decryption puts in the place of an element of another weight.
     pub(crate) fn fallback() -> Self {
         let mut coeffs = Secret::<P::Coeffs>::zeroed();

@@ -1,7 +1,7 @@
 //! Product in R/3 (specification, "R3"): see the file `toeplitz` for the method.
 
 use super::toeplitz;
-use super::values::debug_assert_ternary;
+use crate::backend::values::debug_assert_ternary;
 use crate::fq::mod3;
 use crate::params::Params;
 

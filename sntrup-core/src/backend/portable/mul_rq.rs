@@ -1,7 +1,7 @@
 //! Product in R/q (specification, "Rq"): see the file `toeplitz` for the method.
 
 use super::toeplitz;
-use super::values::debug_assert_canonical;
+use crate::backend::values::debug_assert_canonical;
 use crate::fq::Fq;
 use crate::params::Params;
 

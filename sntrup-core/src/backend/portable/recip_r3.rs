@@ -3,7 +3,7 @@
 //! Modulo 3, f_0 is its own reciprocal, so a step is g = (g - f_0 g_0 f)/x after the conditional swap. Without units
 //! corrected as there, the swapped step may use the same formula. `a` has an inverse if and only if delta ends at 0.
 
-use super::values::debug_assert_ternary;
+use crate::backend::values::debug_assert_ternary;
 use crate::ct;
 use crate::params::Params;
 use crate::wipe::Array;

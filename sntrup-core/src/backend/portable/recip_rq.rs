@@ -9,7 +9,7 @@
 //! Departure: a common factor of (g, r) is a factor of all that follows from them, so signs are not corrected and the
 //! 2^-16 of Montgomery products stays in; the last division by f removes both from v.
 
-use super::values::debug_assert_canonical;
+use crate::backend::values::debug_assert_canonical;
 use crate::fq::Fq;
 use crate::params::Params;
 use crate::wipe::{Array, Secret};
