@@ -2,9 +2,11 @@
 //!
 //! [`wire`] reads what peers say in the clear, [`tap`] relays and records a connection, [`raw`] sends hellos that are wrong
 //! on purpose, [`proc`] runs programs, [`env`] finds the builds under test, [`conf`] writes an openssl.cnf, and [`bed`] puts
-//! all of it together for one test; [`check`] judges an openssl.cnf,
-//! and [`memory`] looks for secrets. The programs `tls-tap`, `check-config` and `tls-app` stand on these.
+//! all of it together for one test; [`apps`] starts unmodified applications and [`backend`] what stands behind them;
+//! [`check`] judges an openssl.cnf, and [`memory`] looks for secrets. The programs `tls-tap`, `check-config` and `tls-app` stand on these.
 
+pub mod apps;
+pub mod backend;
 pub mod bed;
 pub mod check;
 pub mod conf;

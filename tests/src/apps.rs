@@ -1,0 +1,222 @@
+//! Unmodified applications on the patched OpenSSL: where they are, and how they are started.
+
+use crate::bed::{self, Bed, PATIENCE};
+use crate::env;
+use crate::proc::{self, Daemon, Finished, Process};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A program together with the libraries that it has to find.
+#[derive(Clone, Debug)]
+pub struct App {
+    /// What it is, for messages.
+    pub name: &'static str,
+    program: PathBuf,
+    /// Directories for LD_LIBRARY_PATH, in order.
+    libraries: Vec<PathBuf>,
+}
+
+impl App {
+    /// stunnel 5.68, built from Debian 12's source against the patched OpenSSL.
+    #[must_use]
+    pub fn stunnel() -> Self {
+        App {
+            name: "stunnel 5.68, built from source",
+            program: env::app("stunnel").join("bin/stunnel"),
+            libraries: Vec::new(),
+        }
+    }
+
+    /// Debian 11's binary of stunnel, 5.56.
+    #[must_use]
+    pub fn stunnel_debian11() -> Self {
+        Self::debian11("stunnel 5.56, Debian 11's binary", "usr/bin/stunnel4")
+    }
+
+    /// Debian 11's binary of nginx, 1.18.
+    #[must_use]
+    pub fn nginx() -> Self {
+        Self::debian11("nginx 1.18, Debian 11's binary", "usr/sbin/nginx")
+    }
+
+    /// Debian 11's binary of haproxy, 2.2.
+    #[must_use]
+    pub fn haproxy() -> Self {
+        Self::debian11("haproxy 2.2, Debian 11's binary", "usr/sbin/haproxy")
+    }
+
+    /// Debian 11's binary of curl, 7.74.
+    #[must_use]
+    pub fn curl() -> Self {
+        Self::debian11("curl 7.74, Debian 11's binary", "usr/bin/curl")
+    }
+
+    fn debian11(name: &'static str, program: &str) -> Self {
+        let root = env::app("debian11");
+        // OpenSSL first: that is what the program is to run on. The rest is what Debian 12 has in other versions.
+        let libraries = vec![
+            env::openssl().join("lib"),
+            root.join("usr/lib/x86_64-linux-gnu"),
+            root.join("lib/x86_64-linux-gnu"),
+        ];
+        App {
+            name,
+            program: root.join(program),
+            libraries,
+        }
+    }
+
+    /// A command line under an openssl.cnf, cut off from whatever OpenSSL settings surround us.
+    ///
+    /// # Panics
+    /// The program is not there.
+    #[must_use]
+    pub fn command(&self, conf: &Path) -> Command {
+        assert!(
+            self.program.exists(),
+            "{} is not at {}: run scripts/get-apps",
+            self.name,
+            self.program.display()
+        );
+        let mut command = Command::new(&self.program);
+        bed::isolate(&mut command, Some(conf));
+        if !self.libraries.is_empty() {
+            let joined = std::env::join_paths(&self.libraries);
+            command.env("LD_LIBRARY_PATH", joined.expect("no colon in a directory's name"));
+        }
+        command
+    }
+
+    /// Runs it to its end.
+    ///
+    /// # Panics
+    /// It cannot be started or takes longer than a minute.
+    #[must_use]
+    pub fn run(&self, conf: &Path, arguments: &[&str]) -> Finished {
+        let mut command = self.command(conf);
+        command.args(arguments);
+        proc::run(command, PATIENCE).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// Whether stunnel stays with the one who started it, or goes into the background by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `foreground = yes`
+    Foreground,
+    /// `foreground = no`: it forks after it has read its configuration.
+    Background,
+}
+
+enum Life {
+    Child(Process),
+    Daemon(Daemon),
+}
+
+/// A running stunnel with one service.
+pub struct Stunnel {
+    life: Life,
+    /// Where the service accepts connections.
+    pub address: SocketAddr,
+    log: PathBuf,
+}
+
+impl Stunnel {
+    /// Starts stunnel with a service of these lines. Its files, `NAME.conf`, `NAME.log` and `NAME.pid`, are in the bed.
+    ///
+    /// # Errors
+    /// It ended instead of listening: what it printed, its log included.
+    ///
+    /// # Panics
+    /// It cannot be started, or neither listens nor ends.
+    pub fn start(bed: &Bed, app: &App, name: &str, place: Place, conf: &Path, service: &[String]) -> Result<Self, Finished> {
+        let file = |kind: &str| bed.path(&format!("{name}.{kind}"));
+        let (log, pid) = (file("log"), file("pid"));
+        let port = proc::free_port();
+        let foreground = if place == Place::Foreground { "yes" } else { "no" };
+        let text = format!(
+            "foreground = {foreground}\npid = {}\noutput = {}\nsyslog = no\ndebug = info\n\
+             [tls]\naccept = 127.0.0.1:{port}\n{}\n",
+            pid.display(),
+            log.display(),
+            service.join("\n")
+        );
+        std::fs::write(file("conf"), text).expect("a file in the temporary directory");
+        let mut command = app.command(conf);
+        command.arg(file("conf"));
+        let mut process = Process::start(command).unwrap_or_else(|error| panic!("{error}"));
+        let ready = || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("Configuration successful")) && pid.exists();
+        let started = proc::wait_until(PATIENCE, || {
+            // The parent of a daemon ends in any case; a daemon that does not come is only noticed by waiting.
+            let failed = place == Place::Foreground && !process.is_running();
+            if ready() { Some(true) } else { failed.then_some(false) }
+        });
+        match started {
+            Some(true) => {}
+            Some(false) => {
+                let mut end = process.finish(PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+                end.stderr.push_str(&std::fs::read_to_string(&log).unwrap_or_default());
+                return Err(end);
+            }
+            None => panic!("{} neither listens nor ends: {:?}", app.name, process.printed()),
+        }
+        let life = match place {
+            Place::Foreground => Life::Child(process),
+            Place::Background => {
+                let daemon = Daemon::from_pid_file(&pid, PATIENCE);
+                let end = process.finish(PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+                assert!(end.status.success(), "{}: {end:?}", app.name);
+                Life::Daemon(daemon)
+            }
+        };
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Ok(Stunnel { life, address, log })
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        match &self.life {
+            Life::Child(process) => process.id(),
+            Life::Daemon(daemon) => daemon.0,
+        }
+    }
+
+    /// What it has logged.
+    #[must_use]
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Has it read its configuration again, and waits until it has.
+    ///
+    /// # Panics
+    /// It does not.
+    pub fn reload(&self) {
+        let count = || self.log().matches("Configuration successful").count();
+        let before = count();
+        proc::signal(self.id(), "HUP");
+        let done = proc::wait_until(PATIENCE, || (count() > before).then_some(()));
+        assert!(done.is_some(), "no reload after HUP: {}", self.log());
+    }
+
+    /// Ends it by SIGTERM: its exit status where one can be seen, which is not so for a daemon.
+    ///
+    /// # Panics
+    /// It does not end.
+    pub fn terminate(self) -> Option<i32> {
+        proc::signal(self.id(), "TERM");
+        match self.life {
+            Life::Child(process) => {
+                let end = process.finish(PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+                Some(end.status.code().unwrap_or_else(|| panic!("{end:?}")))
+            }
+            Life::Daemon(daemon) => {
+                let gone = proc::wait_until(PATIENCE, || (!proc::runs(daemon.0)).then_some(()));
+                assert!(gone.is_some(), "the daemon does not end by SIGTERM");
+                None
+            }
+        }
+    }
+}
