@@ -28,7 +28,7 @@ impl App {
         }
     }
 
-    /// Debian 11's binary of stunnel, 5.56.
+    /// Debian 11's binary of stunnel, 5.56. Its `curves` are for servers only; as a client it offers what openssl.cnf says.
     #[must_use]
     pub fn stunnel_debian11() -> Self {
         Self::debian11("stunnel 5.56, Debian 11's binary", "usr/bin/stunnel4")
@@ -83,7 +83,10 @@ impl App {
         bed::isolate(&mut command, Some(conf));
         if !self.libraries.is_empty() {
             let joined = std::env::join_paths(&self.libraries);
-            command.env("LD_LIBRARY_PATH", joined.expect("no colon in a directory's name"));
+            command.env(
+                "LD_LIBRARY_PATH",
+                joined.expect("no colon in a directory's name"),
+            );
         }
         command
     }
@@ -126,15 +129,29 @@ impl Stunnel {
     /// Starts stunnel with a service of these lines. Its files, `NAME.conf`, `NAME.log` and `NAME.pid`, are in the bed.
     ///
     /// # Errors
-    /// It ended instead of listening: what it printed, its log included.
+    /// It ended instead of listening: what it printed.
     ///
     /// # Panics
     /// It cannot be started, or neither listens nor ends.
-    pub fn start(bed: &Bed, app: &App, name: &str, place: Place, conf: &Path, service: &[String]) -> Result<Self, Finished> {
+    pub fn start(
+        bed: &Bed,
+        app: &App,
+        name: &str,
+        place: Place,
+        conf: &Path,
+        service: &[String],
+    ) -> Result<Self, Finished> {
         let file = |kind: &str| bed.path(&format!("{name}.{kind}"));
         let (log, pid) = (file("log"), file("pid"));
+        // A log of an earlier run under this name would tell an old address.
+        let _ = std::fs::remove_file(&log);
+        // Port 0 would do, but a reload binds anew and would move to another one.
         let port = proc::free_port();
-        let foreground = if place == Place::Foreground { "yes" } else { "no" };
+        let foreground = if place == Place::Foreground {
+            "yes"
+        } else {
+            "no"
+        };
         let text = format!(
             "foreground = {foreground}\npid = {}\noutput = {}\nsyslog = no\ndebug = info\n\
              [tls]\naccept = 127.0.0.1:{port}\n{}\n",
@@ -146,26 +163,33 @@ impl Stunnel {
         let mut command = app.command(conf);
         command.arg(file("conf"));
         let mut process = Process::start(command).unwrap_or_else(|error| panic!("{error}"));
-        let ready = || std::fs::read_to_string(&log).is_ok_and(|log| log.contains("Configuration successful")) && pid.exists();
         let started = proc::wait_until(PATIENCE, || {
+            if count_bound(&log) > 0 {
+                return Some(true);
+            }
             // The parent of a daemon ends in any case; a daemon that does not come is only noticed by waiting.
-            let failed = place == Place::Foreground && !process.is_running();
-            if ready() { Some(true) } else { failed.then_some(false) }
+            (place == Place::Foreground && !process.is_running()).then_some(false)
         });
         match started {
             Some(true) => {}
             Some(false) => {
-                let mut end = process.finish(PATIENCE).unwrap_or_else(|error| panic!("{error}"));
-                end.stderr.push_str(&std::fs::read_to_string(&log).unwrap_or_default());
-                return Err(end);
+                return Err(process
+                    .finish(PATIENCE)
+                    .unwrap_or_else(|error| panic!("{error}")));
             }
-            None => panic!("{} neither listens nor ends: {:?}", app.name, process.printed()),
+            None => panic!(
+                "{} neither listens nor ends: {:?}",
+                app.name,
+                process.printed()
+            ),
         }
         let life = match place {
             Place::Foreground => Life::Child(process),
             Place::Background => {
                 let daemon = Daemon::from_pid_file(&pid, PATIENCE);
-                let end = process.finish(PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+                let end = process
+                    .finish(PATIENCE)
+                    .unwrap_or_else(|error| panic!("{error}"));
                 assert!(end.status.success(), "{}: {end:?}", app.name);
                 Life::Daemon(daemon)
             }
@@ -194,10 +218,9 @@ impl Stunnel {
     /// # Panics
     /// It does not.
     pub fn reload(&self) {
-        let count = || self.log().matches("Configuration successful").count();
-        let before = count();
+        let before = count_bound(&self.log);
         proc::signal(self.id(), "HUP");
-        let done = proc::wait_until(PATIENCE, || (count() > before).then_some(()));
+        let done = proc::wait_until(PATIENCE, || (count_bound(&self.log) > before).then_some(()));
         assert!(done.is_some(), "no reload after HUP: {}", self.log());
     }
 
@@ -209,7 +232,9 @@ impl Stunnel {
         proc::signal(self.id(), "TERM");
         match self.life {
             Life::Child(process) => {
-                let end = process.finish(PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+                let end = process
+                    .finish(PATIENCE)
+                    .unwrap_or_else(|error| panic!("{error}"));
                 Some(end.status.code().unwrap_or_else(|| panic!("{end:?}")))
             }
             Life::Daemon(daemon) => {
@@ -219,4 +244,10 @@ impl Stunnel {
             }
         }
     }
+}
+
+/// How often a stunnel's log says that it listens: once, and once more after each reload.
+fn count_bound(log: &Path) -> usize {
+    let log = std::fs::read_to_string(log).unwrap_or_default();
+    log.matches(" bound to ").count()
 }

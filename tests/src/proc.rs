@@ -232,7 +232,9 @@ pub fn signal(process: u32, name: &str) {
 pub fn runs(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The state follows the program's name, which stands in parentheses and may hold any character.
-    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    let state = stat
+        .rsplit_once(") ")
+        .and_then(|(_, rest)| rest.chars().next());
     state.is_some_and(|state| state != 'Z')
 }
 
