@@ -60,7 +60,7 @@ static DEFINITIONS: Definitions<
     define(
         BACKEND,
         c"BACKEND",
-        c"Which implementation computes: auto (the fastest that this processor runs), or portable",
+        c"Which implementation computes: auto (the fastest that this processor runs) or a name, such as portable",
         sys::ENGINE_CMD_FLAG_STRING,
     ),
     define(

@@ -95,10 +95,16 @@ impl Backend {
     /// [`Error::Backend`] if this processor cannot run it.
     pub fn select(backend: Backend) -> Result<(), Error> {
         if !Self::available().contains(&backend) {
-            return Err(Error::Backend { name: backend.to_string() });
+            return Err(Self::refuse(&backend.to_string()));
         }
         ACTIVE.store(backend as u8, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// The error about a name.
+    fn refuse(name: &str) -> Error {
+        let available: Vec<String> = Self::available().iter().map(ToString::to_string).collect();
+        Error::Backend { name: name.to_owned(), available: available.join(", ") }
     }
 }
 
@@ -116,7 +122,7 @@ impl FromStr for Backend {
     fn from_str(name: &str) -> Result<Self, Error> {
         match name {
             "portable" => Ok(Backend::Portable),
-            _ => Err(Error::Backend { name: name.to_owned() }),
+            _ => Err(Self::refuse(name)),
         }
     }
 }

@@ -193,3 +193,42 @@ impl<P: Params> Drop for Shelf<P> {
         self.wipe();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Sntrup653;
+    use crate::rng::RandomError;
+
+    /// A repeatable random source.
+    struct Counter(u64);
+
+    impl RandomSource for Counter {
+        fn fill(&mut self, out: &mut [u8]) -> Result<(), RandomError> {
+            for byte in out {
+                self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                *byte = (self.0 >> 56) as u8;
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn places_are_wiped_when_a_pair_leaves_and_all_when_cleared() {
+        let stock = Stock::<Sntrup653>::new();
+        stock.set_batch_size(4).unwrap();
+        let holds_key = |i| {
+            let place = stock.shelf.get().unwrap().place(i);
+            let bytes: Vec<u8> = place.iter().map(|cell| cell.load(Ordering::Relaxed)).collect();
+            assert!(bytes.iter().all(|&byte| byte == 0) || bytes[..32].iter().any(|&byte| byte != 0));
+            bytes.iter().any(|&byte| byte != 0)
+        };
+        stock.take(&mut Counter(1)).unwrap();
+        assert_eq!([0, 1, 2, 3].map(holds_key), [true, true, true, false]);
+        stock.take(&mut Counter(2)).unwrap();
+        assert_eq!([0, 1, 2, 3].map(holds_key), [true, true, false, false]);
+        stock.clear();
+        assert_eq!([0, 1, 2, 3].map(holds_key), [false; 4]);
+        assert_eq!(stock.level(), 0);
+    }
+}

@@ -30,6 +30,8 @@ pub enum Error {
     Backend {
         /// The name that was given.
         name: String,
+        /// The names that can be given, separated by commas.
+        available: String,
     },
     /// The operating system gave no memory for the stock of keys.
     Memory {
@@ -50,13 +52,8 @@ impl fmt::Display for Error {
                 f.write_str("the random source failed, so nothing was generated; check its seeding and try again")
             }
             Error::BatchSize { got, max } => write!(f, "batch size {got} is out of range; choose 1 to {max}"),
-            Error::Backend { name } => {
-                let available: Vec<String> = crate::Backend::available().iter().map(ToString::to_string).collect();
-                write!(
-                    f,
-                    "backend \"{name}\" is unknown or cannot run on this processor; choose one of: {}",
-                    available.join(", ")
-                )
+            Error::Backend { name, available } => {
+                write!(f, "backend \"{name}\" is unknown or cannot run on this processor; choose one of: {available}")
             }
             Error::Memory { bytes } => {
                 write!(

@@ -185,3 +185,84 @@ impl<T> Drop for PerProcess<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether `check` holds in a forked child. It may allocate: the C library's fork keeps the allocator usable.
+    fn holds_in_child(check: impl Fn() -> bool) -> bool {
+        // SAFETY: the child runs `check`, which takes no lock but the allocator's, and leaves by _exit.
+        unsafe {
+            let pid = libc::fork();
+            if pid == 0 {
+                libc::_exit(if check() { 0 } else { 1 });
+            }
+            assert!(pid > 0);
+            let mut status = 0;
+            assert_eq!(libc::waitpid(pid, &mut status, 0), pid);
+            assert!(libc::WIFEXITED(status));
+            libc::WEXITSTATUS(status) == 0
+        }
+    }
+
+    #[test]
+    fn the_kernel_wipes_the_pages_in_a_child() {
+        let pages = Pages::map(100_000).unwrap();
+        assert!(pages.owner.is_none(), "this kernel does not wipe on fork (Linux 4.14 and later do)");
+        assert_eq!(pages.bytes().len(), 100_000);
+        pages.bytes().iter().for_each(|byte| byte.store(0x77, Ordering::Relaxed));
+        assert!(!pages.is_foreign());
+        assert!(holds_in_child(|| pages.is_foreign()));
+        assert!(holds_in_child(|| pages.bytes().iter().all(|byte| byte.load(Ordering::Relaxed) == 0)));
+        assert!(!pages.is_foreign() && pages.bytes().iter().all(|byte| byte.load(Ordering::Relaxed) == 0x77));
+    }
+
+    #[test]
+    fn without_wiping_the_process_number_decides() {
+        let pages = Pages::map_with(100, false).unwrap();
+        pages.bytes()[0].store(0x77, Ordering::Relaxed);
+        assert!(!pages.is_foreign());
+        assert!(holds_in_child(|| pages.is_foreign() && pages.bytes()[0].load(Ordering::Relaxed) == 0x77));
+    }
+
+    #[test]
+    fn no_memory_is_an_error() {
+        assert_eq!(Pages::map(1 << 60).err(), Some(Error::Memory { bytes: 1 << 60 }));
+    }
+
+    /// Pages that the process number guards, wiped by whoever inherits them.
+    struct Numbered(Pages);
+
+    impl Inherited for Numbered {
+        fn fresh() -> Result<Self, Error> {
+            Pages::map_with(8, false).map(Self)
+        }
+
+        fn is_foreign(&self) -> bool {
+            self.0.is_foreign()
+        }
+
+        fn abandon(&self) {
+            self.0.bytes()[0].store(0, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_child_replaces_and_wipes_what_it_inherits() {
+        let value = PerProcess::<Numbered>::new();
+        assert!(value.get().is_none());
+        let first = value.get_or_make().unwrap_or_else(|_| panic!("no memory"));
+        first.0.bytes()[0].store(0x77, Ordering::Relaxed);
+        assert!(ptr::eq(value.get().unwrap(), first));
+        assert!(holds_in_child(|| {
+            let none_yet = value.get().is_none();
+            let Ok(own) = value.get_or_make() else { return false };
+            none_yet
+                && !ptr::eq(own, first)
+                && first.0.bytes()[0].load(Ordering::Relaxed) == 0
+                && value.get().is_some_and(|again| ptr::eq(own, again))
+        }));
+        assert_eq!(first.0.bytes()[0].load(Ordering::Relaxed), 0x77);
+    }
+}

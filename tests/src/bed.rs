@@ -39,18 +39,8 @@ pub struct Kem {
 
 /// Both KEM groups.
 pub const KEMS: [Kem; 2] = [
-    Kem {
-        name: "sntrup761",
-        group: SNTRUP761,
-        public_key: 1158,
-        ciphertext: 1039,
-    },
-    Kem {
-        name: "sntrup857",
-        group: SNTRUP857,
-        public_key: 1322,
-        ciphertext: 1184,
-    },
+    Kem { name: "sntrup761", group: SNTRUP761, public_key: 1158, ciphertext: 1039 },
+    Kem { name: "sntrup857", group: SNTRUP857, public_key: 1322, ciphertext: 1184 },
 ];
 
 /// One `openssl` program together with the configuration that it runs with.
@@ -65,19 +55,13 @@ impl OpenSsl {
     /// The program with no configuration.
     #[must_use]
     pub fn bare(program: PathBuf) -> Self {
-        OpenSsl {
-            program,
-            conf: None,
-        }
+        OpenSsl { program, conf: None }
     }
 
     /// The same program with a configuration file.
     #[must_use]
     pub fn with_conf(&self, conf: PathBuf) -> Self {
-        OpenSsl {
-            program: self.program.clone(),
-            conf: Some(conf),
-        }
+        OpenSsl { program: self.program.clone(), conf: Some(conf) }
     }
 
     /// A command line, cut off from whatever OpenSSL settings surround us.
@@ -101,13 +85,7 @@ impl OpenSsl {
 
 /// Gives a command its own OpenSSL configuration and takes away every other setting of OpenSSL.
 pub fn isolate(command: &mut Command, conf: Option<&Path>) {
-    for name in [
-        "OPENSSL_ENGINES",
-        "OPENSSL_MODULES",
-        "SSL_CERT_FILE",
-        "SSL_CERT_DIR",
-        "LD_LIBRARY_PATH",
-    ] {
+    for name in ["OPENSSL_ENGINES", "OPENSSL_MODULES", "SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH"] {
         command.env_remove(name);
     }
     command.env("OPENSSL_CONF", conf.unwrap_or(Path::new("/dev/null")));
@@ -160,22 +138,13 @@ impl Bed {
     /// As [`Bed::new`].
     #[must_use]
     pub fn with_key(kind: KeyKind) -> Self {
-        let directory = tempfile::Builder::new()
-            .prefix("engntru-")
-            .tempdir()
-            .expect("a temporary directory");
+        let directory = tempfile::Builder::new().prefix("engntru-").tempdir().expect("a temporary directory");
         let bare = OpenSsl::bare(env::openssl().join("bin/openssl"));
         let conf = Conf::engine(&env::engine()).write(directory.path().join("engine.cnf"));
         let engine = bare.with_conf(conf.expect("an openssl.cnf in the temporary directory"));
         let system = OpenSsl::bare(env::system_program().to_path_buf());
         let certificate = make_certificate(&bare, directory.path(), kind);
-        Bed {
-            directory,
-            engine,
-            bare,
-            system,
-            certificate,
-        }
+        Bed { directory, engine, bare, system, certificate }
     }
 
     /// A path in the bed's directory.
@@ -190,10 +159,7 @@ impl Bed {
     /// The file cannot be written.
     #[must_use]
     pub fn configured(&self, name: &str, conf: &Conf) -> OpenSsl {
-        self.bare.with_conf(
-            conf.write(self.path(name))
-                .expect("an openssl.cnf in the temporary directory"),
-        )
+        self.bare.with_conf(conf.write(self.path(name)).expect("an openssl.cnf in the temporary directory"))
     }
 
     /// Starts `openssl s_server -rev`, which sends every line back reversed.
@@ -205,11 +171,7 @@ impl Bed {
     /// The program cannot be started.
     pub fn try_server(&self, openssl: &OpenSsl, arguments: &[&str]) -> Result<Server, Finished> {
         let mut command = openssl.command(&["s_server", "-accept", "127.0.0.1:0", "-rev"]);
-        command
-            .arg("-cert")
-            .arg(&self.certificate.certificate)
-            .arg("-key")
-            .arg(&self.certificate.key);
+        command.arg("-cert").arg(&self.certificate.certificate).arg("-key").arg(&self.certificate.key);
         command.args(arguments);
         Server::start(command)
     }
@@ -220,8 +182,7 @@ impl Bed {
     /// The server did not start.
     #[must_use]
     pub fn server(&self, openssl: &OpenSsl, arguments: &[&str]) -> Server {
-        self.try_server(openssl, arguments)
-            .unwrap_or_else(|end| panic!("s_server {arguments:?} ended: {end:?}"))
+        self.try_server(openssl, arguments).unwrap_or_else(|end| panic!("s_server {arguments:?} ended: {end:?}"))
     }
 
     /// Connects `openssl s_client`, checks the certificate, sends a line and waits for it to come back reversed.
@@ -231,10 +192,7 @@ impl Bed {
     #[must_use]
     pub fn client(&self, openssl: &OpenSsl, server: SocketAddr, arguments: &[&str]) -> ClientRun {
         let mut command = openssl.command(&["s_client", "-connect", &server.to_string()]);
-        command
-            .arg("-CAfile")
-            .arg(&self.certificate.certificate)
-            .arg("-verify_return_error");
+        command.arg("-CAfile").arg(&self.certificate.certificate).arg("-verify_return_error");
         command.args(arguments);
         talk(command)
     }
@@ -264,16 +222,10 @@ impl Bed {
         let client = self.client(client_program, tap.address(), client_arguments);
         // A client that fails before it connects leaves nothing to report.
         let said = tap.next(Duration::from_secs(2)).map(|observed| {
-            observed
-                .conversation()
-                .unwrap_or_else(|error| panic!("{error}; the client printed {}", client.end.all()))
+            observed.conversation().unwrap_or_else(|error| panic!("{error}; the client printed {}", client.end.all()))
         });
         let said = said.unwrap_or_default();
-        Meeting {
-            client,
-            said,
-            server_log: server.stop(),
-        }
+        Meeting { client, said, server_log: server.stop() }
     }
 }
 
@@ -287,29 +239,14 @@ fn make_certificate(openssl: &OpenSsl, directory: &Path, kind: KeyKind) -> Certi
     let certificate = directory.join("certificate.pem");
     let key = directory.join("key.pem");
     let request = directory.join("request.cnf");
-    std::fs::write(&request, "[req]\ndistinguished_name = name\n[name]\n")
-        .expect("a file in the temporary directory");
-    let mut command = openssl.command(&[
-        "req",
-        "-x509",
-        "-nodes",
-        "-days",
-        "30",
-        "-subj",
-        "/CN=localhost",
-    ]);
+    std::fs::write(&request, "[req]\ndistinguished_name = name\n[name]\n").expect("a file in the temporary directory");
+    let mut command = openssl.command(&["req", "-x509", "-nodes", "-days", "30", "-subj", "/CN=localhost"]);
     command.args(["-addext", "subjectAltName = DNS:localhost, IP:127.0.0.1"]);
     match kind {
         KeyKind::P256 => command.args(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]),
         KeyKind::Rsa => command.args(["-newkey", "rsa:2048"]),
     };
-    command
-        .arg("-config")
-        .arg(request)
-        .arg("-keyout")
-        .arg(&key)
-        .arg("-out")
-        .arg(&certificate);
+    command.arg("-config").arg(request).arg("-keyout").arg(&key).arg("-out").arg(&certificate);
     let end = proc::run(command, PATIENCE).unwrap_or_else(|error| panic!("{error}"));
     assert!(end.status.success(), "openssl req failed: {}", end.all());
     Certificate { certificate, key }
@@ -333,22 +270,13 @@ impl Server {
     pub fn start(command: Command) -> Result<Self, Finished> {
         let process = Process::start(command).unwrap_or_else(|error| panic!("{error}"));
         let port = process.wait_for(PATIENCE, |stdout, _| {
-            let line = stdout
-                .lines()
-                .find_map(|line| line.strip_prefix("ACCEPT 127.0.0.1:"))?;
+            let line = stdout.lines().find_map(|line| line.strip_prefix("ACCEPT 127.0.0.1:"))?;
             // The line has to be complete before its number is.
-            stdout
-                .contains(&format!("ACCEPT 127.0.0.1:{line}\n"))
-                .then(|| line.trim().parse().ok())?
+            stdout.contains(&format!("ACCEPT 127.0.0.1:{line}\n")).then(|| line.trim().parse().ok())?
         });
         match port {
-            Some(port) => Ok(Server {
-                process,
-                address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
-            }),
-            None => Err(process
-                .finish(PATIENCE)
-                .unwrap_or_else(|error| panic!("{error}"))),
+            Some(port) => Ok(Server { process, address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)) }),
+            None => Err(process.finish(PATIENCE).unwrap_or_else(|error| panic!("{error}"))),
         }
     }
 
@@ -368,12 +296,8 @@ impl Server {
     /// Waits until its log holds this text.
     #[must_use]
     pub fn logs(&self, text: &str) -> bool {
-        let found = |stdout: &str, stderr: &str| {
-            (stdout.contains(text) || stderr.contains(text)).then_some(())
-        };
-        self.process
-            .wait_for(Duration::from_secs(10), found)
-            .is_some()
+        let found = |stdout: &str, stderr: &str| (stdout.contains(text) || stderr.contains(text)).then_some(());
+        self.process.wait_for(Duration::from_secs(10), found).is_some()
     }
 
     /// Stops it and gives what it printed.
@@ -414,35 +338,16 @@ impl fmt::Debug for Meeting {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for hello in self.said.client_hellos() {
             let shares = hello.key_shares.iter().flatten();
-            let shares: Vec<_> = shares
-                .map(|share| (share.group, share.key_exchange.len()))
-                .collect();
-            writeln!(
-                out,
-                "ClientHello: groups {:?}, shares {shares:?}",
-                hello.groups
-            )?;
+            let shares: Vec<_> = shares.map(|share| (share.group, share.key_exchange.len())).collect();
+            writeln!(out, "ClientHello: groups {:?}, shares {shares:?}", hello.groups)?;
         }
         match self.said.negotiated() {
             Some(negotiated) => writeln!(out, "negotiated: {negotiated}")?,
             None => writeln!(out, "nothing negotiated")?,
         }
-        writeln!(
-            out,
-            "alerts: client {:?}, server {:?}",
-            self.said.client.alert, self.said.server.alert
-        )?;
-        writeln!(
-            out,
-            "client: {}, echoed: {}",
-            self.client.end.status, self.client.echoed
-        )?;
-        writeln!(
-            out,
-            "client's output: {}\nserver's output: {}",
-            self.client.end.all(),
-            self.server_log
-        )
+        writeln!(out, "alerts: client {:?}, server {:?}", self.said.client.alert, self.said.server.alert)?;
+        writeln!(out, "client: {}, echoed: {}", self.client.end.status, self.client.echoed)?;
+        writeln!(out, "client's output: {}\nserver's output: {}", self.client.end.all(), self.server_log)
     }
 }
 
@@ -469,13 +374,9 @@ pub fn talk(command: Command) -> ClientRun {
     let mut client = Process::start(command).unwrap_or_else(|error| panic!("{error}"));
     client.say("there and back again\n");
     let back = "niaga kcab dna ereht";
-    let echoed = client
-        .wait_for(PATIENCE, |stdout, _| stdout.contains(back).then_some(()))
-        .is_some();
+    let echoed = client.wait_for(PATIENCE, |stdout, _| stdout.contains(back).then_some(())).is_some();
     // s_client ends the connection on a line that starts with Q.
     client.say("Q\n");
-    let end = client
-        .finish(PATIENCE)
-        .unwrap_or_else(|error| panic!("{error}"));
+    let end = client.finish(PATIENCE).unwrap_or_else(|error| panic!("{error}"));
     ClientRun { end, echoed }
 }

@@ -22,10 +22,7 @@ impl Conf {
             format!("dynamic_path = {}", path.display()),
             "default_algorithms = ALL".to_owned(),
         ];
-        Conf {
-            engine,
-            ssl: Vec::new(),
-        }
+        Conf { engine, ssl: Vec::new() }
     }
 
     /// One more line for the engine: a control command.
@@ -62,18 +59,10 @@ impl fmt::Display for Conf {
             writeln!(out, "ssl_conf = ssl")?;
         }
         if !self.engine.is_empty() {
-            writeln!(
-                out,
-                "\n[engines]\nengntru = engntru\n\n[engntru]\n{}",
-                self.engine.join("\n")
-            )?;
+            writeln!(out, "\n[engines]\nengntru = engntru\n\n[engntru]\n{}", self.engine.join("\n"))?;
         }
         if !self.ssl.is_empty() {
-            writeln!(
-                out,
-                "\n[ssl]\nsystem_default = tls\n\n[tls]\n{}",
-                self.ssl.join("\n")
-            )?;
+            writeln!(out, "\n[ssl]\nsystem_default = tls\n\n[tls]\n{}", self.ssl.join("\n"))?;
         }
         Ok(())
     }

@@ -17,15 +17,11 @@ pub const APPS: &str = "ENGNTRU_APPS";
 /// A sentence that says what is missing and what to do.
 pub fn path(variable: &str) -> Result<PathBuf, String> {
     let value = std::env::var_os(variable).filter(|value| !value.is_empty());
-    let path =
-        PathBuf::from(value.ok_or_else(|| format!("{variable} is not set: run scripts/test"))?);
+    let path = PathBuf::from(value.ok_or_else(|| format!("{variable} is not set: run scripts/test"))?);
     if path.exists() {
         Ok(path)
     } else {
-        Err(format!(
-            "{variable} names {}, which does not exist: run scripts/test",
-            path.display()
-        ))
+        Err(format!("{variable} names {}, which does not exist: run scripts/test", path.display()))
     }
 }
 
@@ -37,11 +33,7 @@ pub fn path(variable: &str) -> Result<PathBuf, String> {
 pub fn openssl() -> PathBuf {
     let prefix = path(OPENSSL).unwrap_or_else(|problem| panic!("{problem}"));
     let program = prefix.join("bin/openssl");
-    assert!(
-        program.exists(),
-        "{OPENSSL} names {}, which has no bin/openssl: run scripts/test",
-        prefix.display()
-    );
+    assert!(program.exists(), "{OPENSSL} names {}, which has no bin/openssl: run scripts/test", prefix.display());
     prefix
 }
 

@@ -64,20 +64,13 @@ fn runs(memory: &[u8], drawn: u64) -> Vec<u64> {
 /// /proc/self cannot be read.
 pub fn search(drawn: u64) -> io::Result<Vec<u64>> {
     let memory = File::open("/proc/self/mem")?;
-    let largest = writable()?
-        .iter()
-        .map(|range| range.end - range.start)
-        .max()
-        .unwrap_or(0);
+    let largest = writable()?.iter().map(|range| range.end - range.start).max().unwrap_or(0);
     let mut buffer = vec![0; usize::try_from(largest).map_err(io::Error::other)?];
     // The buffer holds copies of what was searched, so that it must not be searched itself.
     let own = buffer.as_ptr() as u64..buffer.as_ptr() as u64 + largest;
     let mut found = Vec::new();
     for range in writable()? {
-        for part in [
-            range.start..range.end.min(own.start),
-            range.start.max(own.end)..range.end,
-        ] {
+        for part in [range.start..range.end.min(own.start), range.start.max(own.end)..range.end] {
             let length = part.end.saturating_sub(part.start).min(largest);
             let copy = &mut buffer[..usize::try_from(length).map_err(io::Error::other)?];
             // Another thread may have given the memory back meanwhile.
@@ -97,9 +90,7 @@ fn writable() -> io::Result<Vec<Range<u64>>> {
         let line = line?;
         let mut fields = line.split_whitespace();
         let range = fields.next().and_then(|range| range.split_once('-'));
-        if let (Some((start, end)), Some(true)) =
-            (range, fields.next().map(|flags| flags.starts_with("rw")))
-        {
+        if let (Some((start, end)), Some(true)) = (range, fields.next().map(|flags| flags.starts_with("rw"))) {
             let parse = |text| u64::from_str_radix(text, 16).map_err(io::Error::other);
             ranges.push(parse(start)?..parse(end)?);
         }
@@ -120,9 +111,7 @@ mod tests {
 
     #[test]
     fn a_run_is_found_at_any_offset_and_a_short_one_is_not() {
-        let bytes: Vec<u8> = (100..130)
-            .flat_map(|counter| word(counter).to_le_bytes())
-            .collect();
+        let bytes: Vec<u8> = (100..130).flat_map(|counter| word(counter).to_le_bytes()).collect();
         let memory = [&[1, 2, 3][..], &bytes[5..196], &[0; 40], &bytes[..64]].concat();
         assert_eq!(runs(&memory, 1000), [8 * 23]);
         assert!(runs(&memory, 100).is_empty());
@@ -131,9 +120,7 @@ mod tests {
     #[test]
     fn a_secret_is_seen_in_the_heap_until_it_is_wiped() {
         let count = |drawn| search(drawn).unwrap().len();
-        let mut secret: Vec<u8> = (0..20)
-            .flat_map(|counter| word(counter).to_le_bytes())
-            .collect();
+        let mut secret: Vec<u8> = (0..20).flat_map(|counter| word(counter).to_le_bytes()).collect();
         assert_eq!(count(20), 1);
         secret.fill(0);
         assert_eq!(count(20), 0);

@@ -62,33 +62,20 @@ impl Process {
     /// The program cannot be started; the error names it.
     pub fn start(mut command: Command) -> io::Result<Self> {
         let description = format!("{command:?}");
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot start {description}: {error}"))
-        })?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .map_err(|error| io::Error::new(error.kind(), format!("cannot start {description}: {error}")))?;
         let output = Arc::new(Output::default());
         let mut readers = Vec::new();
         if let Some(stream) = child.stdout.take() {
-            readers.push(collect(stream, Arc::clone(&output), |printed| {
-                &mut printed.stdout
-            }));
+            readers.push(collect(stream, Arc::clone(&output), |printed| &mut printed.stdout));
         }
         if let Some(stream) = child.stderr.take() {
-            readers.push(collect(stream, Arc::clone(&output), |printed| {
-                &mut printed.stderr
-            }));
+            readers.push(collect(stream, Arc::clone(&output), |printed| &mut printed.stderr));
         }
         let stdin = child.stdin.take();
-        Ok(Process {
-            child,
-            stdin,
-            output,
-            readers,
-            description,
-        })
+        Ok(Process { child, stdin, output, readers, description })
     }
 
     /// The process id.
@@ -108,26 +95,17 @@ impl Process {
     /// Writes to its standard input. A process that has closed it is no error here: its end tells more.
     pub fn say(&mut self, text: &str) {
         if let Some(stdin) = &mut self.stdin {
-            let _ = stdin
-                .write_all(text.as_bytes())
-                .and_then(|()| stdin.flush());
+            let _ = stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush());
         }
     }
 
     /// Waits until `pick` finds something in what was printed (standard output, standard error). `None` when the process
     /// ended first or `patience` ran out.
-    pub fn wait_for<T>(
-        &self,
-        patience: Duration,
-        pick: impl Fn(&str, &str) -> Option<T>,
-    ) -> Option<T> {
+    pub fn wait_for<T>(&self, patience: Duration, pick: impl Fn(&str, &str) -> Option<T>) -> Option<T> {
         let start = Instant::now();
         let mut printed = self.output.lock();
         loop {
-            let found = pick(
-                &String::from_utf8_lossy(&printed.stdout),
-                &String::from_utf8_lossy(&printed.stderr),
-            );
+            let found = pick(&String::from_utf8_lossy(&printed.stdout), &String::from_utf8_lossy(&printed.stderr));
             if found.is_some() || printed.ended == 2 {
                 return found;
             }
@@ -164,10 +142,8 @@ impl Process {
             }
             if start.elapsed() > patience {
                 let (stdout, stderr) = self.printed();
-                let what = format!(
-                    "{} did not end within {patience:?}; it printed\n{stdout}\n{stderr}",
-                    self.description
-                );
+                let what =
+                    format!("{} did not end within {patience:?}; it printed\n{stdout}\n{stderr}", self.description);
                 return Err(io::Error::new(io::ErrorKind::TimedOut, what));
             }
             thread::sleep(Duration::from_millis(5));
@@ -177,11 +153,7 @@ impl Process {
             drop(reader.join());
         }
         let (stdout, stderr) = self.printed();
-        Ok(Finished {
-            status,
-            stdout,
-            stderr,
-        })
+        Ok(Finished { status, stdout, stderr })
     }
 }
 
@@ -320,23 +292,13 @@ mod tests {
 
     #[test]
     fn a_program_is_heard_answered_and_waited_for() {
-        let mut process = Process::start(shell(
-            "echo ready; read line; echo \"got $line\" >&2; exit 3",
-        ))
-        .unwrap();
+        let mut process = Process::start(shell("echo ready; read line; echo \"got $line\" >&2; exit 3")).unwrap();
         let patience = Duration::from_secs(10);
-        assert!(
-            process
-                .wait_for(patience, |stdout, _| stdout.contains("ready").then_some(()))
-                .is_some()
-        );
+        assert!(process.wait_for(patience, |stdout, _| stdout.contains("ready").then_some(())).is_some());
         process.say("a word\n");
         let finished = process.finish(patience).unwrap();
         assert_eq!(finished.status.code(), Some(3));
-        assert_eq!(
-            (finished.stdout.as_str(), finished.stderr.as_str()),
-            ("ready\n", "got a word\n")
-        );
+        assert_eq!((finished.stdout.as_str(), finished.stderr.as_str()), ("ready\n", "got a word\n"));
     }
 
     #[test]
@@ -350,14 +312,7 @@ mod tests {
 
     #[test]
     fn one_that_takes_too_long_is_killed_and_named() {
-        let error = run(
-            shell("echo slow; exec sleep 1000"),
-            Duration::from_millis(100),
-        )
-        .unwrap_err();
-        assert!(
-            error.to_string().contains("sleep 1000") && error.to_string().contains("slow"),
-            "{error}"
-        );
+        let error = run(shell("echo slow; exec sleep 1000"), Duration::from_millis(100)).unwrap_err();
+        assert!(error.to_string().contains("sleep 1000") && error.to_string().contains("slow"), "{error}");
     }
 }

@@ -1,8 +1,8 @@
 //! Hand-made hellos of TLS 1.3 (RFC 8446, sections 4.1.2 to 4.1.4), right or wrong on purpose, and the peers that send them.
 
 use crate::wire::{
-    self, CLIENT_HELLO, Conversation, HANDSHAKE, KEY_SHARE, RETRY_RANDOM, SERVER_HELLO,
-    SUPPORTED_GROUPS, SUPPORTED_VERSIONS, TLS12, TLS13,
+    self, CLIENT_HELLO, Conversation, HANDSHAKE, KEY_SHARE, RETRY_RANDOM, SERVER_HELLO, SUPPORTED_GROUPS,
+    SUPPORTED_VERSIONS, TLS12, TLS13,
 };
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -23,9 +23,7 @@ fn vector(width: usize, content: &[u8]) -> Vec<u8> {
 }
 
 fn numbers(list: &[u16]) -> Vec<u8> {
-    list.iter()
-        .flat_map(|number| number.to_be_bytes())
-        .collect()
+    list.iter().flat_map(|number| number.to_be_bytes()).collect()
 }
 
 fn extension(kind: u16, body: &[u8]) -> Vec<u8> {
@@ -131,12 +129,7 @@ pub struct ServerReply {
 
 impl Default for ServerReply {
     fn default() -> Self {
-        ServerReply {
-            version: TLS13,
-            session_id: vec![0xa5; 32],
-            retry_for: None,
-            share: None,
-        }
+        ServerReply { version: TLS13, session_id: vec![0xa5; 32], retry_for: None, share: None }
     }
 }
 
@@ -151,16 +144,9 @@ impl ServerReply {
         if let Some(group) = self.retry_for {
             extensions.extend(extension(KEY_SHARE, &group.to_be_bytes()));
         } else if let Some((group, share)) = &self.share {
-            extensions.extend(extension(
-                KEY_SHARE,
-                &[&group.to_be_bytes()[..], &vector(2, share)].concat(),
-            ));
+            extensions.extend(extension(KEY_SHARE, &[&group.to_be_bytes()[..], &vector(2, share)].concat()));
         }
-        let random = if self.retry_for.is_some() {
-            RETRY_RANDOM
-        } else {
-            [0x77; 32]
-        };
+        let random = if self.retry_for.is_some() { RETRY_RANDOM } else { [0x77; 32] };
         let body = [
             &TLS12.to_be_bytes()[..],
             &random,
@@ -194,12 +180,7 @@ impl RawPeer {
     fn new(stream: TcpStream, client: bool) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_millis(200)))?;
-        Ok(RawPeer {
-            stream,
-            sent: Vec::new(),
-            received: Vec::new(),
-            client,
-        })
+        Ok(RawPeer { stream, sent: Vec::new(), received: Vec::new(), client })
     }
 
     /// Sends bytes as they are.
@@ -216,10 +197,7 @@ impl RawPeer {
     ///
     /// # Errors
     /// The other side wrote something that is not TLS.
-    pub fn read_until(
-        &mut self,
-        enough: impl Fn(&Conversation) -> bool,
-    ) -> io::Result<Conversation> {
+    pub fn read_until(&mut self, enough: impl Fn(&Conversation) -> bool) -> io::Result<Conversation> {
         let start = Instant::now();
         let mut buffer = [0; 4096];
         loop {
@@ -253,19 +231,11 @@ impl RawPeer {
     }
 
     fn conversation(&self) -> io::Result<Conversation> {
-        let (client, server) = if self.client {
-            (&self.sent, &self.received)
-        } else {
-            (&self.received, &self.sent)
-        };
+        let (client, server) = if self.client { (&self.sent, &self.received) } else { (&self.received, &self.sent) };
         // What this side sends may be malformed on purpose; only the other side's bytes have to be TLS.
         Conversation::read(client, server)
             .or_else(|_| {
-                let (client, server): (&[u8], &[u8]) = if self.client {
-                    (&[], server)
-                } else {
-                    (client, &[])
-                };
+                let (client, server): (&[u8], &[u8]) = if self.client { (&[], server) } else { (client, &[]) };
                 Conversation::read(client, server)
             })
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
@@ -273,10 +243,7 @@ impl RawPeer {
 }
 
 fn is_timeout(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
-    )
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 /// A server that answers hellos with whatever it is told.
@@ -290,9 +257,7 @@ impl RawServer {
     /// # Errors
     /// The system refuses a socket.
     pub fn new() -> io::Result<Self> {
-        Ok(RawServer {
-            listener: TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?,
-        })
+        Ok(RawServer { listener: TcpListener::bind((Ipv4Addr::LOCALHOST, 0))? })
     }
 
     /// Where it listens.
@@ -322,8 +287,7 @@ impl RawServer {
         };
         stream.set_nonblocking(false)?;
         let mut peer = RawPeer::new(stream, false)?;
-        let said = peer
-            .read_until(|said| !said.client_hellos().is_empty() || said.client.alert.is_some())?;
+        let said = peer.read_until(|said| !said.client_hellos().is_empty() || said.client.alert.is_some())?;
         Ok((!said.client_hellos().is_empty()).then_some((peer, said)))
     }
 }

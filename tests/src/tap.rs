@@ -107,12 +107,7 @@ impl Tap {
                 thread::spawn(move || relay(client, server, &settings, &sender));
             }
         });
-        Ok(Tap {
-            address,
-            finished,
-            stop,
-            acceptor: Some(acceptor),
-        })
+        Ok(Tap { address, finished, stop, acceptor: Some(acceptor) })
     }
 
     /// Where clients connect.
@@ -144,10 +139,9 @@ fn relay(client: TcpStream, server: SocketAddr, settings: &Settings, sender: &Se
     let observed = Arc::new(Mutex::new(Observed::default()));
     if let Ok(server) = TcpStream::connect(server) {
         thread::scope(|scope| {
-            for (direction, from, to) in [
-                (Direction::ToServer, &client, &server),
-                (Direction::ToClient, &server, &client),
-            ] {
+            for (direction, from, to) in
+                [(Direction::ToServer, &client, &server), (Direction::ToClient, &server, &client)]
+            {
                 let observed = Arc::clone(&observed);
                 scope.spawn(move || {
                     // An error ends this direction just as the end of its stream does: the report shows how far it came.
@@ -216,26 +210,15 @@ fn pump(
 }
 
 /// Writes bytes that start at `offset` of their direction, cut as the delivery says.
-fn deliver(
-    mut to: &TcpStream,
-    bytes: &[u8],
-    offset: &mut usize,
-    delivery: &Delivery,
-) -> io::Result<()> {
+fn deliver(mut to: &TcpStream, bytes: &[u8], offset: &mut usize, delivery: &Delivery) -> io::Result<()> {
     let end = *offset + bytes.len();
     let (cuts, pause): (Vec<usize>, Duration) = match delivery {
         Delivery::AsTheyCome | Delivery::SplitRecord(_) => (Vec::new(), Duration::ZERO),
         Delivery::CutAt(cuts, pause) => (cuts.clone(), *pause),
-        Delivery::ByteByByte(count) => {
-            ((*offset + 1..=*count).collect(), Duration::from_micros(50))
-        }
+        Delivery::ByteByByte(count) => ((*offset + 1..=*count).collect(), Duration::from_micros(50)),
     };
     let mut rest = bytes;
-    for cut in cuts
-        .into_iter()
-        .filter(|cut| (*offset + 1..end).contains(cut))
-        .collect::<Vec<_>>()
-    {
+    for cut in cuts.into_iter().filter(|cut| (*offset + 1..end).contains(cut)).collect::<Vec<_>>() {
         let (piece, after) = rest.split_at(cut - *offset);
         to.write_all(piece)?;
         thread::sleep(pause);
@@ -254,11 +237,7 @@ fn split_record(record: &[u8], at: usize) -> Vec<u8> {
     }
     let version = u16::from_be_bytes([header[1], header[2]]);
     let (front, back) = content.split_at(at);
-    [
-        wire::to_records(header[0], version, front),
-        wire::to_records(header[0], version, back),
-    ]
-    .concat()
+    [wire::to_records(header[0], version, front), wire::to_records(header[0], version, back)].concat()
 }
 
 #[cfg(test)]
@@ -273,24 +252,9 @@ mod tests {
         let server = RawServer::new().unwrap();
         let tap = Tap::start(server.address().unwrap(), settings).unwrap();
         let mut client = RawPeer::connect(tap.address()).unwrap();
-        client
-            .send(
-                &Hello {
-                    shares: vec![(29, vec![9; 32])],
-                    ..Hello::default()
-                }
-                .records(),
-            )
-            .unwrap();
+        client.send(&Hello { shares: vec![(29, vec![9; 32])], ..Hello::default() }.records()).unwrap();
         let (mut peer, got) = server.accept(PATIENCE).unwrap().unwrap();
-        peer.send(
-            &ServerReply {
-                share: Some((29, vec![4; 32])),
-                ..ServerReply::default()
-            }
-            .records(),
-        )
-        .unwrap();
+        peer.send(&ServerReply { share: Some((29, vec![4; 32])), ..ServerReply::default() }.records()).unwrap();
         assert!(client.answer().unwrap().server_hello().is_some());
         drop((client, peer));
         (got, tap.next(PATIENCE).unwrap())
@@ -317,21 +281,14 @@ mod tests {
             Delivery::SplitRecord(50),
             Delivery::SplitRecord(50_000),
         ] {
-            let settings = Settings {
-                to_server: delivery.clone(),
-                to_client: delivery.clone(),
-                rewrite: None,
-            };
+            let settings = Settings { to_server: delivery.clone(), to_client: delivery.clone(), rewrite: None };
             assert_eq!(exchange(settings).0, whole, "{delivery:?}");
         }
     }
 
     #[test]
     fn a_record_is_cut_in_two_with_a_header_each() {
-        assert_eq!(
-            split_record(&[22, 3, 1, 0, 3, 7, 8, 9], 1),
-            [22, 3, 1, 0, 1, 7, 22, 3, 1, 0, 2, 8, 9]
-        );
+        assert_eq!(split_record(&[22, 3, 1, 0, 3, 7, 8, 9], 1), [22, 3, 1, 0, 1, 7, 22, 3, 1, 0, 2, 8, 9]);
     }
 
     #[test]
@@ -343,10 +300,7 @@ mod tests {
             }
             record
         };
-        let (got, observed) = exchange(Settings {
-            rewrite: Some(Arc::new(rewrite)),
-            ..Settings::default()
-        });
+        let (got, observed) = exchange(Settings { rewrite: Some(Arc::new(rewrite)), ..Settings::default() });
         let seen = observed.conversation().unwrap();
         let share = |said: &Conversation| said.client_hellos()[0].share(29).unwrap().to_vec();
         assert_eq!(share(&seen), [9; 32]);

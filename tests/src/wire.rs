@@ -41,8 +41,8 @@ const MAX_ENCRYPTED_FRAGMENT: usize = MAX_FRAGMENT + 2048;
 
 /// The random value that marks a ServerHello as a HelloRetryRequest (RFC 8446, section 4.1.3).
 pub const RETRY_RANDOM: [u8; 32] = [
-    0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91,
-    0xc2, 0xa2, 0x11, 0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
+    0xcf, 0x21, 0xad, 0x74, 0xe5, 0x9a, 0x61, 0x11, 0xbe, 0x1d, 0x8c, 0x02, 0x1e, 0x65, 0xb8, 0x91, 0xc2, 0xa2, 0x11,
+    0x16, 0x7a, 0xbb, 0x8c, 0x5e, 0x07, 0x9e, 0x09, 0xe2, 0xc8, 0xa8, 0x33, 0x9c,
 ];
 
 /// Bytes that are not the TLS message they should be.
@@ -73,20 +73,14 @@ impl<'a> Reader<'a> {
     }
 
     fn take(&mut self, count: usize, field: &'static str) -> Result<&'a [u8], WireError> {
-        let (taken, rest) = self.rest.split_at_checked(count).ok_or(WireError {
-            field,
-            problem: "cut short",
-        })?;
+        let (taken, rest) = self.rest.split_at_checked(count).ok_or(WireError { field, problem: "cut short" })?;
         self.rest = rest;
         Ok(taken)
     }
 
     fn array<const N: usize>(&mut self, field: &'static str) -> Result<[u8; N], WireError> {
         let taken = self.take(N, field)?;
-        taken.try_into().map_err(|_| WireError {
-            field,
-            problem: "cut short",
-        })
+        taken.try_into().map_err(|_| WireError { field, problem: "cut short" })
     }
 
     fn u8(&mut self, field: &'static str) -> Result<u8, WireError> {
@@ -98,8 +92,7 @@ impl<'a> Reader<'a> {
     }
 
     fn u24(&mut self, field: &'static str) -> Result<usize, WireError> {
-        self.array(field)
-            .map(|[a, b, c]| usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c))
+        self.array(field).map(|[a, b, c]| usize::from(a) << 16 | usize::from(b) << 8 | usize::from(c))
     }
 
     /// A vector with a one-byte length in front.
@@ -115,14 +108,7 @@ impl<'a> Reader<'a> {
     }
 
     fn end(&self, field: &'static str) -> Result<(), WireError> {
-        if self.rest.is_empty() {
-            Ok(())
-        } else {
-            Err(WireError {
-                field,
-                problem: "bytes left over",
-            })
-        }
+        if self.rest.is_empty() { Ok(()) } else { Err(WireError { field, problem: "bytes left over" }) }
     }
 }
 
@@ -168,17 +154,11 @@ pub fn first_record(stream: &[u8]) -> Result<Option<Record<'_>>, WireError> {
         None => return Ok(None),
         Some(&(CHANGE_CIPHER_SPEC | ALERT | HANDSHAKE | APPLICATION_DATA)) => {}
         Some(_) => {
-            return Err(WireError {
-                field,
-                problem: "unknown content type",
-            });
+            return Err(WireError { field, problem: "unknown content type" });
         }
     }
     if stream.get(1).is_some_and(|&major| major != 3) {
-        return Err(WireError {
-            field,
-            problem: "not TLS (major version is not 3)",
-        });
+        return Err(WireError { field, problem: "not TLS (major version is not 3)" });
     }
     let Some((header, rest)) = stream.split_at_checked(Record::HEADER) else {
         return Ok(None);
@@ -188,16 +168,9 @@ pub fn first_record(stream: &[u8]) -> Result<Option<Record<'_>>, WireError> {
     let version = header.u16(field)?;
     let length = usize::from(header.u16(field)?);
     if length > MAX_ENCRYPTED_FRAGMENT {
-        return Err(WireError {
-            field,
-            problem: "record too long",
-        });
+        return Err(WireError { field, problem: "record too long" });
     }
-    Ok(rest.get(..length).map(|fragment| Record {
-        content_type,
-        version,
-        fragment,
-    }))
+    Ok(rest.get(..length).map(|fragment| Record { content_type, version, fragment }))
 }
 
 /// Puts a handshake message into as few plaintext records as it takes.
@@ -208,11 +181,7 @@ pub fn to_records(content_type: u8, version: u16, message: &[u8]) -> Vec<u8> {
         out.push(content_type);
         out.extend_from_slice(&version.to_be_bytes());
         // A chunk is at most 2^14 bytes long, so that this conversion cannot fail.
-        out.extend_from_slice(
-            &u16::try_from(fragment.len())
-                .unwrap_or(u16::MAX)
-                .to_be_bytes(),
-        );
+        out.extend_from_slice(&u16::try_from(fragment.len()).unwrap_or(u16::MAX).to_be_bytes());
         out.extend_from_slice(fragment);
     }
     out
@@ -265,11 +234,7 @@ impl ClientHello {
     /// The share for a group, if the client sent one.
     #[must_use]
     pub fn share(&self, group: u16) -> Option<&[u8]> {
-        self.key_shares
-            .iter()
-            .flatten()
-            .find(|share| share.group == group)
-            .map(|share| share.key_exchange.as_slice())
+        self.key_shares.iter().flatten().find(|share| share.group == group).map(|share| share.key_exchange.as_slice())
     }
 
     fn read(message: &[u8]) -> Result<Self, WireError> {
@@ -296,10 +261,7 @@ impl ClientHello {
             let mut body = Reader::new(&extension.body);
             match extension.kind {
                 SUPPORTED_GROUPS => {
-                    hello.groups = Some(u16_list(
-                        body.vector16("supported_groups")?,
-                        "supported_groups",
-                    )?);
+                    hello.groups = Some(u16_list(body.vector16("supported_groups")?, "supported_groups")?);
                 }
                 KEY_SHARE => {
                     let mut list = Reader::new(body.vector16("key_share")?);
@@ -310,10 +272,7 @@ impl ClientHello {
                     hello.key_shares = Some(shares);
                 }
                 SUPPORTED_VERSIONS => {
-                    hello.versions = Some(u16_list(
-                        body.vector8("supported_versions")?,
-                        "supported_versions",
-                    )?);
+                    hello.versions = Some(u16_list(body.vector8("supported_versions")?, "supported_versions")?);
                 }
                 PRE_SHARED_KEY => {
                     let mut identities = Reader::new(body.vector16("pre_shared_key")?);
@@ -392,14 +351,7 @@ impl ServerHello {
 fn read_session_id(reader: &mut Reader<'_>) -> Result<Vec<u8>, WireError> {
     let field = "legacy_session_id";
     let id = reader.vector8(field)?;
-    if id.len() > 32 {
-        Err(WireError {
-            field,
-            problem: "longer than 32 bytes",
-        })
-    } else {
-        Ok(id.to_vec())
-    }
+    if id.len() > 32 { Err(WireError { field, problem: "longer than 32 bytes" }) } else { Ok(id.to_vec()) }
 }
 
 /// The extensions up to the end of a message; TLS 1.2 allows the whole block to be missing.
@@ -414,10 +366,7 @@ fn read_extensions(reader: &mut Reader<'_>) -> Result<Vec<Extension>, WireError>
         let kind = list.u16("extension type")?;
         let body = list.vector16("extension")?.to_vec();
         if extensions.iter().any(|extension| extension.kind == kind) {
-            return Err(WireError {
-                field: "extensions",
-                problem: "one extension stands there twice",
-            });
+            return Err(WireError { field: "extensions", problem: "one extension stands there twice" });
         }
         extensions.push(Extension { kind, body });
     }
@@ -426,10 +375,7 @@ fn read_extensions(reader: &mut Reader<'_>) -> Result<Vec<Extension>, WireError>
 
 fn read_key_share(reader: &mut Reader<'_>) -> Result<KeyShare, WireError> {
     let group = reader.u16("key share group")?;
-    Ok(KeyShare {
-        group,
-        key_exchange: reader.vector16("key_exchange")?.to_vec(),
-    })
+    Ok(KeyShare { group, key_exchange: reader.vector16("key_exchange")?.to_vec() })
 }
 
 /// A handshake message sent in the clear.
@@ -459,9 +405,7 @@ impl Message {
             SERVER_HELLO => Message::ServerHello(ServerHello::read(body)?),
             // ECParameters start with the curve type; 3 is named_curve.
             SERVER_KEY_EXCHANGE => match body {
-                &[3, high, low, ..] => Message::ServerKeyExchange {
-                    group: u16::from_be_bytes([high, low]),
-                },
+                &[3, high, low, ..] => Message::ServerKeyExchange { group: u16::from_be_bytes([high, low]) },
                 _ => Message::Other(kind),
             },
             _ => Message::Other(kind),
@@ -521,10 +465,7 @@ impl Spoken {
                 HANDSHAKE => pending.extend_from_slice(record.fragment),
                 ALERT => {
                     let &[level, description] = record.fragment else {
-                        return Err(WireError {
-                            field: "alert",
-                            problem: "not two bytes",
-                        });
+                        return Err(WireError { field: "alert", problem: "not two bytes" });
                     };
                     spoken.alert.get_or_insert(Alert { level, description });
                 }
@@ -542,10 +483,7 @@ impl Spoken {
                     reader.rest = &pending[pending.len() - reader.rest.len() - 4..];
                     break;
                 }
-                spoken.messages.push(Message::read(
-                    kind,
-                    reader.take(length, "handshake message")?,
-                )?);
+                spoken.messages.push(Message::read(kind, reader.take(length, "handshake message")?)?);
             }
             pending = reader.rest.to_vec();
         }
@@ -569,19 +507,12 @@ impl Conversation {
     /// Either side's bytes are not well-formed TLS.
     pub fn read(client: &[u8], server: &[u8]) -> Result<Self, WireError> {
         // The server's hello comes before any change_cipher_spec, so that this first reading finds the version.
-        let version =
-            Spoken::read(server, true)?
-                .messages
-                .iter()
-                .find_map(|message| match message {
-                    Message::ServerHello(hello) => Some(hello.version),
-                    _ => None,
-                });
+        let version = Spoken::read(server, true)?.messages.iter().find_map(|message| match message {
+            Message::ServerHello(hello) => Some(hello.version),
+            _ => None,
+        });
         let old = version.is_some_and(|version| version < TLS13);
-        Ok(Conversation {
-            client: Spoken::read(client, old)?,
-            server: Spoken::read(server, old)?,
-        })
+        Ok(Conversation { client: Spoken::read(client, old)?, server: Spoken::read(server, old)? })
     }
 
     /// The client's hellos: one, or two after a retry.
@@ -596,13 +527,10 @@ impl Conversation {
     }
 
     fn find_server_hello(&self, retry: bool) -> Option<&ServerHello> {
-        self.server
-            .messages
-            .iter()
-            .find_map(|message| match message {
-                Message::ServerHello(hello) if hello.is_retry == retry => Some(hello),
-                _ => None,
-            })
+        self.server.messages.iter().find_map(|message| match message {
+            Message::ServerHello(hello) if hello.is_retry == retry => Some(hello),
+            _ => None,
+        })
     }
 
     /// The ServerHello that settles the connection.
@@ -622,19 +550,12 @@ impl Conversation {
     pub fn negotiated(&self) -> Option<Negotiated> {
         let hello = self.server_hello()?;
         let group = hello.group.or_else(|| {
-            self.server
-                .messages
-                .iter()
-                .find_map(|message| match message {
-                    Message::ServerKeyExchange { group } => Some(*group),
-                    _ => None,
-                })
+            self.server.messages.iter().find_map(|message| match message {
+                Message::ServerKeyExchange { group } => Some(*group),
+                _ => None,
+            })
         });
-        let client_share = self
-            .client_hellos()
-            .last()
-            .and_then(|hello| hello.share(group?))
-            .map(<[u8]>::len);
+        let client_share = self.client_hellos().last().and_then(|hello| hello.share(group?)).map(<[u8]>::len);
         Some(Negotiated {
             version: hello.version,
             group,
@@ -677,15 +598,7 @@ impl fmt::Display for Negotiated {
                 None => write!(out, ", no {side} share")?,
             }
         }
-        write!(
-            out,
-            ", {}",
-            if self.retried {
-                "after a retry"
-            } else {
-                "no retry"
-            }
-        )
+        write!(out, ", {}", if self.retried { "after a retry" } else { "no retry" })
     }
 }
 
@@ -695,19 +608,13 @@ mod tests {
     use crate::raw::{Hello, ServerReply};
 
     fn hello() -> Hello {
-        Hello {
-            groups: vec![0xFEB1, 29],
-            shares: vec![(0xFEB1, vec![7; 1158]), (29, vec![9; 32])],
-            ..Hello::default()
-        }
+        Hello { groups: vec![0xFEB1, 29], shares: vec![(0xFEB1, vec![7; 1158]), (29, vec![9; 32])], ..Hello::default() }
     }
 
     #[test]
     fn a_client_hello_is_read_back_as_it_was_built() {
         let spoken = Spoken::read(&hello().records(), false).unwrap();
-        let [Message::ClientHello(read)] = spoken.messages.as_slice() else {
-            panic!("{spoken:?}")
-        };
+        let [Message::ClientHello(read)] = spoken.messages.as_slice() else { panic!("{spoken:?}") };
         assert_eq!(read.groups.as_deref(), Some(&[0xFEB1, 29][..]));
         assert_eq!(read.share(0xFEB1), Some(&[7; 1158][..]));
         assert_eq!(read.share(29), Some(&[9; 32][..]));
@@ -718,63 +625,33 @@ mod tests {
 
     #[test]
     fn a_message_larger_than_a_record_is_put_together_again() {
-        let big = Hello {
-            shares: vec![(0xFEB1, vec![1; 60_000])],
-            ..hello()
-        };
+        let big = Hello { shares: vec![(0xFEB1, vec![1; 60_000])], ..hello() };
         let spoken = Spoken::read(&big.records(), false).unwrap();
-        let [Message::ClientHello(read)] = spoken.messages.as_slice() else {
-            panic!("{spoken:?}")
-        };
+        let [Message::ClientHello(read)] = spoken.messages.as_slice() else { panic!("{spoken:?}") };
         assert_eq!(read.share(0xFEB1).map(<[u8]>::len), Some(60_000));
     }
 
     #[test]
     fn a_retry_and_its_outcome_are_told_apart() {
-        let first = Hello {
-            shares: vec![(29, vec![9; 32])],
-            ..hello()
-        };
+        let first = Hello { shares: vec![(29, vec![9; 32])], ..hello() };
         let client = [first.records(), hello().records()].concat();
-        let retry = ServerReply {
-            retry_for: Some(0xFEB1),
-            ..ServerReply::default()
-        };
-        let done = ServerReply {
-            share: Some((0xFEB1, vec![3; 1039])),
-            ..ServerReply::default()
-        };
+        let retry = ServerReply { retry_for: Some(0xFEB1), ..ServerReply::default() };
+        let done = ServerReply { share: Some((0xFEB1, vec![3; 1039])), ..ServerReply::default() };
         let ccs = [CHANGE_CIPHER_SPEC, 3, 3, 0, 1, 1];
         let encrypted = [APPLICATION_DATA, 3, 3, 0, 2, 0, 0];
-        let server = [
-            retry.records(),
-            ccs.to_vec(),
-            done.records(),
-            encrypted.to_vec(),
-        ]
-        .concat();
+        let server = [retry.records(), ccs.to_vec(), done.records(), encrypted.to_vec()].concat();
         let conversation = Conversation::read(&client, &server).unwrap();
         assert_eq!(conversation.client_hellos().len(), 2);
-        assert_eq!(
-            conversation.retry().and_then(|hello| hello.group),
-            Some(0xFEB1)
-        );
+        assert_eq!(conversation.retry().and_then(|hello| hello.group), Some(0xFEB1));
         assert!(conversation.server.encrypted);
         let line = conversation.negotiated().unwrap().to_string();
-        assert_eq!(
-            line,
-            "TLS 1.3, group 0xFEB1, client share 1158 bytes, server share 1039 bytes, after a retry"
-        );
+        assert_eq!(line, "TLS 1.3, group 0xFEB1, client share 1158 bytes, server share 1039 bytes, after a retry");
     }
 
     #[test]
     fn no_cut_and_no_changed_byte_makes_the_reader_panic() {
         let client = hello().records();
-        let server = ServerReply {
-            share: Some((0xFEB1, vec![3; 1039])),
-            ..ServerReply::default()
-        }
-        .records();
+        let server = ServerReply { share: Some((0xFEB1, vec![3; 1039])), ..ServerReply::default() }.records();
         for cut in 0..client.len() {
             let spoken = Spoken::read(&client[..cut], false).unwrap();
             assert!(spoken.messages.is_empty(), "a message out of {cut} bytes");
@@ -800,40 +677,24 @@ mod tests {
         longer[3] = longer[3].wrapping_add(1);
         assert_eq!(
             Spoken::read(&to_records(HANDSHAKE, 0x0301, &longer), false).unwrap_err(),
-            WireError {
-                field: "hello message",
-                problem: "bytes left over"
-            }
+            WireError { field: "hello message", problem: "bytes left over" }
         );
         assert!(Spoken::read(b"GET / HTTP/1.0\r\n\r\n", false).is_err());
         assert!(Spoken::read(&[ALERT, 3, 3, 0, 1, 2], false).is_err());
         assert!(Spoken::read(&[HANDSHAKE, 3, 1, 0xff, 0xff], false).is_err());
-        let twice = Hello {
-            extra: vec![(KEY_SHARE, vec![0, 0])],
-            ..hello()
-        };
+        let twice = Hello { extra: vec![(KEY_SHARE, vec![0, 0])], ..hello() };
         assert!(Spoken::read(&twice.records(), false).is_err());
     }
 
     #[test]
     fn an_alert_and_the_group_of_tls_1_2_are_seen() {
-        let mut server = ServerReply {
-            version: TLS12,
-            ..ServerReply::default()
-        }
-        .records();
+        let mut server = ServerReply { version: TLS12, ..ServerReply::default() }.records();
         let exchange = [SERVER_KEY_EXCHANGE, 0, 0, 5, 3, 0, 29, 1, 9];
         server.extend(to_records(HANDSHAKE, TLS12, &exchange));
         server.extend([ALERT, 3, 3, 0, 2, 2, Alert::HANDSHAKE_FAILURE]);
         let conversation = Conversation::read(&hello().records(), &server).unwrap();
         let negotiated = conversation.negotiated().unwrap();
         assert_eq!((negotiated.version, negotiated.group), (TLS12, Some(29)));
-        assert_eq!(
-            conversation.server.alert,
-            Some(Alert {
-                level: 2,
-                description: 40
-            })
-        );
+        assert_eq!(conversation.server.alert, Some(Alert { level: 2, description: 40 }));
     }
 }

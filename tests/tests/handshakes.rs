@@ -9,16 +9,10 @@ use std::time::Duration;
 
 /// The first ClientHello that a client sends with these arguments.
 fn hello_of(bed: &Bed, client: &OpenSsl, arguments: &[&str]) -> ClientHello {
-    let server = (
-        &bed.engine,
-        &["-groups", "sntrup761:sntrup857:X25519:P-256"][..],
-    );
+    let server = (&bed.engine, &["-groups", "sntrup761:sntrup857:X25519:P-256"][..]);
     let meeting = bed.connect(server, (client, arguments));
     let hellos = meeting.said.client_hellos();
-    (*hellos
-        .first()
-        .unwrap_or_else(|| panic!("no hello: {meeting:?}")))
-    .clone()
+    (*hellos.first().unwrap_or_else(|| panic!("no hello: {meeting:?}"))).clone()
 }
 
 /// Both groups key TLS 1.3 connections, named by code points that never change: 0xFEB1 and 0xFEB2 (W4), and a share is
@@ -27,16 +21,10 @@ fn hello_of(bed: &Bed, client: &OpenSsl, arguments: &[&str]) -> ClientHello {
 fn both_groups_key_connections_with_shares_of_the_published_sizes() {
     let bed = Bed::new();
     for kem in KEMS {
-        let meeting = bed.connect(
-            (&bed.engine, &["-groups", kem.name]),
-            (&bed.engine, &["-groups", kem.name]),
-        );
+        let meeting = bed.connect((&bed.engine, &["-groups", kem.name]), (&bed.engine, &["-groups", kem.name]));
         assert_eq!(meeting.group(), kem.group);
         let negotiated = meeting.said.negotiated().unwrap();
-        assert_eq!(
-            (negotiated.client_share, negotiated.server_share),
-            (Some(kem.public_key), Some(kem.ciphertext))
-        );
+        assert_eq!((negotiated.client_share, negotiated.server_share), (Some(kem.public_key), Some(kem.ciphertext)));
         assert!(!negotiated.retried);
         let hellos = meeting.said.client_hellos();
         assert_eq!(hellos[0].groups.as_deref(), Some(&[kem.group][..]));
@@ -53,10 +41,7 @@ fn the_groups_line_of_openssl_cnf_serves_programs_without_an_option() {
         let program = bed.configured("groups.cnf", &conf);
         let meeting = bed.connect((&program, &[]), (&program, &[]));
         assert_eq!(meeting.group(), kem.group);
-        assert_eq!(
-            meeting.said.client_hellos()[0].groups.as_deref(),
-            Some(&[kem.group, X25519][..])
-        );
+        assert_eq!(meeting.said.client_hellos()[0].groups.as_deref(), Some(&[kem.group, X25519][..]));
     }
 }
 
@@ -71,11 +56,7 @@ fn code_points_stay_when_the_other_set_is_left_out() {
         ("sntrup761", vec![SNTRUP761]),
         ("P-256:sntrup857:X25519", vec![P256, SNTRUP857, X25519]),
     ] {
-        assert_eq!(
-            hello_of(&bed, &bed.engine, &["-groups", list]).groups,
-            Some(expected),
-            "{list}"
-        );
+        assert_eq!(hello_of(&bed, &bed.engine, &["-groups", list]).groups, Some(expected), "{list}");
     }
 }
 
@@ -85,30 +66,13 @@ fn the_hello_of_a_classical_client_is_the_same_with_and_without_the_engine() {
     let bed = Bed::new();
     // Only what is random or depends on it may differ.
     let shape = |hello: ClientHello| {
-        let shares: Vec<_> = hello
-            .key_shares
-            .iter()
-            .flatten()
-            .map(|share| (share.group, share.key_exchange.len()))
-            .collect();
-        let extensions: Vec<_> = hello
-            .extensions
-            .iter()
-            .map(|extension| (extension.kind, extension.body.len()))
-            .collect();
-        (
-            hello.length,
-            hello.groups,
-            shares,
-            extensions,
-            hello.cipher_suites,
-        )
+        let shares: Vec<_> =
+            hello.key_shares.iter().flatten().map(|share| (share.group, share.key_exchange.len())).collect();
+        let extensions: Vec<_> =
+            hello.extensions.iter().map(|extension| (extension.kind, extension.body.len())).collect();
+        (hello.length, hello.groups, shares, extensions, hello.cipher_suites)
     };
-    for arguments in [
-        &["-groups", "X25519"][..],
-        &["-groups", "P-256:X25519"],
-        &[],
-    ] {
+    for arguments in [&["-groups", "X25519"][..], &["-groups", "P-256:X25519"], &[]] {
         let with = shape(hello_of(&bed, &bed.engine, arguments));
         let without = shape(hello_of(&bed, &bed.bare, arguments));
         assert_eq!(with, without, "{arguments:?}");
@@ -126,20 +90,13 @@ fn clients_without_the_engine_connect_to_a_server_that_also_lists_x25519() {
         (&bed.bare, &[]),
         (&bed.bare, &["-groups", "sntrup761:X25519"]),
     ] {
-        assert_eq!(
-            bed.connect(server, (client, arguments)).group(),
-            X25519,
-            "{client:?} {arguments:?}"
-        );
+        assert_eq!(bed.connect(server, (client, arguments)).group(), X25519, "{client:?} {arguments:?}");
     }
     for client in [&bed.system, &bed.bare] {
         let meeting = bed.connect(server, (client, &["-tls1_2"]));
         assert!(meeting.client.succeeded(), "{meeting:?}");
         let negotiated = meeting.said.negotiated().unwrap();
-        assert_eq!(
-            (negotiated.version, negotiated.group),
-            (TLS12, Some(X25519))
-        );
+        assert_eq!((negotiated.version, negotiated.group), (TLS12, Some(X25519)));
     }
 }
 
@@ -148,24 +105,15 @@ fn clients_without_the_engine_connect_to_a_server_that_also_lists_x25519() {
 fn a_client_of_another_tls_library_connects_too() {
     let bed = Bed::new();
     let server = bed.server(&bed.engine, &["-groups", "sntrup761:X25519"]);
-    for (versions, expected) in [
-        (&[&rustls::version::TLS13][..], TLS13),
-        (&[&rustls::version::TLS12], TLS12),
-        (rustls::ALL_VERSIONS, TLS13),
-    ] {
+    for (versions, expected) in
+        [(&[&rustls::version::TLS13][..], TLS13), (&[&rustls::version::TLS12], TLS12), (rustls::ALL_VERSIONS, TLS13)]
+    {
         let tap = Tap::start(server.address, Settings::default()).unwrap();
         let echoed = rustls_echo(tap.address(), &bed.certificate.certificate, versions).unwrap();
         assert_eq!(echoed, "olleh\n");
-        let said = tap
-            .next(Duration::from_secs(10))
-            .unwrap()
-            .conversation()
-            .unwrap();
+        let said = tap.next(Duration::from_secs(10)).unwrap().conversation().unwrap();
         let negotiated = said.negotiated().unwrap();
-        assert_eq!(
-            (negotiated.version, negotiated.group),
-            (expected, Some(X25519))
-        );
+        assert_eq!((negotiated.version, negotiated.group), (expected, Some(X25519)));
     }
 }
 
@@ -179,16 +127,11 @@ fn rustls_echo(
     use std::io::{BufRead, BufReader, Write};
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(certificate)?)?;
-    let config = rustls::ClientConfig::builder_with_provider(
-        rustls::crypto::ring::default_provider().into(),
-    )
-    .with_protocol_versions(versions)?
-    .with_root_certificates(roots)
-    .with_no_client_auth();
-    let connection = rustls::ClientConnection::new(
-        std::sync::Arc::new(config),
-        ServerName::try_from("localhost")?,
-    )?;
+    let config = rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
+        .with_protocol_versions(versions)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let connection = rustls::ClientConnection::new(std::sync::Arc::new(config), ServerName::try_from("localhost")?)?;
     let mut stream = rustls::StreamOwned::new(connection, std::net::TcpStream::connect(address)?);
     stream.write_all(b"hello\n")?;
     let mut line = String::new();
@@ -210,21 +153,10 @@ fn a_server_with_sntrup761_only_refuses_others_and_says_why() {
         (&bed.system, &["-tls1_2"], "sntrup761: it needs TLS 1.3"),
     ] {
         let meeting = bed.connect(server, (client, arguments));
-        assert!(
-            !meeting.client.echoed && !meeting.client.end.status.success(),
-            "{meeting:?}"
-        );
-        let alert = meeting
-            .said
-            .server
-            .alert
-            .map(|alert| (alert.level, alert.description));
+        assert!(!meeting.client.echoed && !meeting.client.end.status.success(), "{meeting:?}");
+        let alert = meeting.said.server.alert.map(|alert| (alert.level, alert.description));
         assert_eq!(alert, Some((2, Alert::HANDSHAKE_FAILURE)), "{arguments:?}");
-        assert!(
-            meeting.server_log.contains(reason),
-            "{arguments:?}: {}",
-            meeting.server_log
-        );
+        assert!(meeting.server_log.contains(reason), "{arguments:?}: {}", meeting.server_log);
     }
 }
 
@@ -237,51 +169,28 @@ fn without_tls_1_3_a_kem_group_is_a_clear_failure() {
             // P-256 stands in the list because the certificate's key lies on it, which TLS 1.2 demands.
             let all = format!("{}:X25519:P-256", kem.name);
             // The client alone: it does not even send a hello.
-            let meeting = bed.connect(
-                (&bed.engine, &["-groups", &all]),
-                (&bed.engine, &["-groups", kem.name, off]),
-            );
+            let meeting = bed.connect((&bed.engine, &["-groups", &all]), (&bed.engine, &["-groups", kem.name, off]));
             assert!(!meeting.client.end.status.success(), "{meeting:?}");
-            assert!(
-                meeting
-                    .client
-                    .end
-                    .stderr
-                    .contains(&format!("{}: it needs TLS 1.3", kem.name)),
-                "{meeting:?}"
-            );
+            assert!(meeting.client.end.stderr.contains(&format!("{}: it needs TLS 1.3", kem.name)), "{meeting:?}");
             assert_eq!(meeting.said.server_hello(), None);
             // The server: handshake_failure, or a refusal to start.
             match bed.try_server(&bed.engine, &["-groups", kem.name, off]) {
                 Err(end) => assert_eq!(end.status.code(), Some(1), "{end:?}"),
                 Ok(mut server) => {
-                    for arguments in [&["-groups", &all][..], &["-groups", "X25519"], &["-tls1_2"]]
-                    {
+                    for arguments in [&["-groups", &all][..], &["-groups", "X25519"], &["-tls1_2"]] {
                         let run = bed.client(&bed.engine, server.address, arguments);
-                        assert!(
-                            !run.echoed && !run.end.status.success(),
-                            "{off} {arguments:?}: {run:?}"
-                        );
+                        assert!(!run.echoed && !run.end.status.success(), "{off} {arguments:?}: {run:?}");
                     }
                     assert!(server.logs("it needs TLS 1.3"), "{}", server.log());
                     assert!(server.is_running(), "{}", server.log());
                 }
             }
             // With another group in the list TLS 1.2 goes on without the KEM, and offers nothing of it.
-            let meeting = bed.connect(
-                (&bed.engine, &["-groups", &all]),
-                (&bed.engine, &["-groups", &all, off]),
-            );
+            let meeting = bed.connect((&bed.engine, &["-groups", &all]), (&bed.engine, &["-groups", &all, off]));
             assert!(meeting.client.succeeded(), "{meeting:?}");
             let negotiated = meeting.said.negotiated().unwrap();
-            assert_eq!(
-                (negotiated.version, negotiated.group),
-                (TLS12, Some(X25519))
-            );
-            assert_eq!(
-                meeting.said.client_hellos()[0].groups.as_deref(),
-                Some(&[X25519, P256][..])
-            );
+            assert_eq!((negotiated.version, negotiated.group), (TLS12, Some(X25519)));
+            assert_eq!(meeting.said.client_hellos()[0].groups.as_deref(), Some(&[X25519, P256][..]));
         }
     }
 }
@@ -299,17 +208,9 @@ fn hellos_in_pieces_are_put_together() {
             Delivery::SplitRecord(1),
             Delivery::SplitRecord(700),
         ] {
-            let settings = Settings {
-                to_server: delivery.clone(),
-                to_client: delivery.clone(),
-                rewrite: None,
-            };
+            let settings = Settings { to_server: delivery.clone(), to_client: delivery.clone(), rewrite: None };
             let both = (&bed.engine, &["-groups", kem.name][..]);
-            assert_eq!(
-                bed.connect_through(settings, both, both).group(),
-                kem.group,
-                "{delivery:?}"
-            );
+            assert_eq!(bed.connect_through(settings, both, both).group(), kem.group, "{delivery:?}");
         }
     }
 }
@@ -330,22 +231,13 @@ fn a_retry_leads_from_either_group_to_the_other() {
         ("sntrup761", "sntrup857", SNTRUP857),
     ] {
         let list = format!("{first}:{second}");
-        let meeting = bed.connect(
-            (&bed.engine, &["-groups", second]),
-            (&bed.engine, &["-groups", &list]),
-        );
+        let meeting = bed.connect((&bed.engine, &["-groups", second]), (&bed.engine, &["-groups", &list]));
         assert_eq!(meeting.group(), expected, "{list}");
-        assert_eq!(
-            meeting.said.retry().and_then(|retry| retry.group),
-            Some(expected),
-            "{list}"
-        );
+        assert_eq!(meeting.said.retry().and_then(|retry| retry.group), Some(expected), "{list}");
         let hellos = meeting.said.client_hellos();
         assert_eq!(hellos.len(), 2, "{list}");
         for hello in hellos {
-            let [share] = hello.key_shares.as_deref().unwrap() else {
-                panic!("{list}: not one share")
-            };
+            let [share] = hello.key_shares.as_deref().unwrap() else { panic!("{list}: not one share") };
             shares.push(share.key_exchange.clone());
         }
     }
@@ -363,26 +255,14 @@ fn a_retry_leads_from_either_group_to_the_other() {
 fn a_share_that_is_there_wins_over_a_preferred_group_without_one() {
     let bed = Bed::new();
     for server in ["sntrup761:X25519", "X25519:sntrup761"] {
-        let preference = [
-            &["-groups", server][..],
-            &["-groups", server, "-serverpref"],
-        ];
+        let preference = [&["-groups", server][..], &["-groups", server, "-serverpref"]];
         for arguments in preference {
-            let meeting = bed.connect(
-                (&bed.engine, arguments),
-                (&bed.engine, &["-groups", "X25519:sntrup761"]),
-            );
-            assert_eq!(
-                meeting.said.client_hellos()[0].groups.as_deref(),
-                Some(&[X25519, SNTRUP761][..])
-            );
+            let meeting = bed.connect((&bed.engine, arguments), (&bed.engine, &["-groups", "X25519:sntrup761"]));
+            assert_eq!(meeting.said.client_hellos()[0].groups.as_deref(), Some(&[X25519, SNTRUP761][..]));
             assert_eq!(meeting.group(), X25519, "{arguments:?}");
             assert_eq!(meeting.said.retry(), None, "{arguments:?}");
             // The other way round the KEM is used, even by a server that lists X25519 first.
-            let meeting = bed.connect(
-                (&bed.engine, arguments),
-                (&bed.engine, &["-groups", "sntrup761:X25519"]),
-            );
+            let meeting = bed.connect((&bed.engine, arguments), (&bed.engine, &["-groups", "sntrup761:X25519"]));
             assert_eq!(meeting.group(), SNTRUP761, "{arguments:?}");
             assert_eq!(meeting.said.retry(), None, "{arguments:?}");
         }
@@ -404,10 +284,7 @@ fn a_group_without_an_engine_is_passed_over_or_named() {
     for groups in ["sntrup761", "sntrup857:sntrup761"] {
         let meeting = bed.connect(server, (&bed.bare, &["-groups", groups]));
         assert_eq!(meeting.client.end.status.code(), Some(1), "{meeting:?}");
-        assert!(
-            meeting.client.end.stderr.contains("no engine provides it"),
-            "{meeting:?}"
-        );
+        assert!(meeting.client.end.stderr.contains("no engine provides it"), "{meeting:?}");
         assert!(meeting.said.client_hellos().is_empty(), "{meeting:?}");
     }
     // A server without the engine serves its other group, or refuses and says why.
@@ -416,15 +293,8 @@ fn a_group_without_an_engine_is_passed_over_or_named() {
     assert_eq!(meeting.group(), X25519);
     let meeting = bed.connect((&bed.bare, &["-groups", "sntrup761"]), client);
     assert!(!meeting.client.end.status.success(), "{meeting:?}");
-    assert_eq!(
-        meeting.said.server.alert.map(|alert| alert.description),
-        Some(Alert::HANDSHAKE_FAILURE)
-    );
-    assert!(
-        meeting.server_log.contains("no engine provides it"),
-        "{}",
-        meeting.server_log
-    );
+    assert_eq!(meeting.said.server.alert.map(|alert| alert.description), Some(Alert::HANDSHAKE_FAILURE));
+    assert!(meeting.server_log.contains("no engine provides it"), "{}", meeting.server_log);
 }
 
 /// People see the group's name: in s_client's temp key line and in the trace of the hellos (W12).
@@ -432,10 +302,8 @@ fn a_group_without_an_engine_is_passed_over_or_named() {
 fn groups_are_shown_to_people_by_name() {
     let bed = Bed::new();
     for (kem, bits) in KEMS.into_iter().zip([8 * 1158, 8 * 1322]) {
-        let meeting = bed.connect(
-            (&bed.engine, &["-groups", kem.name]),
-            (&bed.engine, &["-groups", kem.name, "-trace"]),
-        );
+        let meeting =
+            bed.connect((&bed.engine, &["-groups", kem.name]), (&bed.engine, &["-groups", kem.name, "-trace"]));
         assert_eq!(meeting.group(), kem.group);
         let shown = &meeting.client.end.stdout;
         for expected in [
@@ -454,11 +322,7 @@ fn groups_are_shown_to_people_by_name() {
 fn classical_groups_and_rsa_work_beside_the_engine() {
     for kind in [KeyKind::P256, KeyKind::Rsa] {
         let bed = Bed::with_key(kind);
-        for (group, code_point) in [
-            ("X25519", X25519),
-            ("P-256", P256),
-            ("sntrup761", SNTRUP761),
-        ] {
+        for (group, code_point) in [("X25519", X25519), ("P-256", P256), ("sntrup761", SNTRUP761)] {
             let both = (&bed.engine, &["-groups", group][..]);
             assert_eq!(bed.connect(both, both).group(), code_point, "{kind:?}");
         }
@@ -485,17 +349,7 @@ fn classical_groups_and_rsa_work_beside_the_engine() {
         let signature = bed.path("signature").display().to_string();
         run(&["dgst", "-sha256", "-sign", &key, "-out", &signature, &key]);
         assert!(
-            run(&[
-                "dgst",
-                "-sha256",
-                "-prverify",
-                &key,
-                "-signature",
-                &signature,
-                &key
-            ])
-            .stdout
-            .contains("Verified OK")
+            run(&["dgst", "-sha256", "-prverify", &key, "-signature", &signature, &key]).stdout.contains("Verified OK")
         );
     }
     let bed = Bed::new();

@@ -73,3 +73,50 @@ impl<P: Params> R3<P> {
         super::Short::from_weighed(self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::{Sntrup653, Sntrup761, Sntrup857};
+
+    /// Whether x^3 - x - 1 divides the polynomial modulo 3, by long division.
+    #[allow(clippy::integer_division_remainder_used, clippy::modulo_arithmetic, reason = "the oracle divides")]
+    fn divisible(mut a: Vec<i64>) -> bool {
+        for i in (3..a.len()).rev() {
+            let top = a[i] % 3;
+            (a[i - 2], a[i - 3]) = (a[i - 2] + top, a[i - 3] + top);
+        }
+        a[..3].iter().all(|c| c % 3 == 0)
+    }
+
+    #[test]
+    fn the_modulus_has_the_cubic_factor_where_it_is_said_to() {
+        for (p, said) in [
+            (653, R3::<Sntrup653>::CUBIC_FACTOR),
+            (761, R3::<Sntrup761>::CUBIC_FACTOR),
+            (857, R3::<Sntrup857>::CUBIC_FACTOR),
+        ] {
+            let mut modulus = vec![0; p + 1];
+            (modulus[0], modulus[1], modulus[p]) = (-1, -1, 1);
+            assert_eq!(divisible(modulus), said, "p = {p}");
+        }
+    }
+
+    #[test]
+    fn divisibility_by_the_cubic_factor_is_found() {
+        let mut state = 1u64;
+        let mut multiples = 0;
+        for round in 0..600 {
+            let element = R3::<Sntrup653>::build(|out| {
+                for x in &mut out[..653] {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    *x = if round == 0 { 0 } else { mod3((state >> 52) as i16) };
+                }
+            });
+            let expected = divisible(element.coeffs().iter().map(|&x| x.into()).collect());
+            multiples += usize::from(expected);
+            assert_eq!(element.divisible_by_cubic(), if expected { u32::MAX } else { 0 });
+        }
+        assert!((5..=50).contains(&multiples), "{multiples} of 600 random elements, expected about 22");
+    }
+}

@@ -39,14 +39,9 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    let app = App {
-        certificate: (*certificate).to_owned(),
-        key: (*key).to_owned(),
-    };
+    let app = App { certificate: (*certificate).to_owned(), key: (*key).to_owned() };
     let done = match command {
-        ["handshakes", groups, count] => {
-            number(count).and_then(|count| app.handshakes(groups, count))
-        }
+        ["handshakes", groups, count] => number(count).and_then(|count| app.handshakes(groups, count)),
         ["tampered", groups] => app.tampered(groups),
         ["fork", groups, children, count] => {
             number(children).and_then(|children| app.fork(groups, children, number(count)?))
@@ -69,8 +64,7 @@ fn main() -> ExitCode {
 }
 
 fn number(text: &str) -> Outcome<usize> {
-    text.parse()
-        .map_err(|_| format!("\"{text}\" is not a number").into())
+    text.parse().map_err(|_| format!("\"{text}\" is not a number").into())
 }
 
 /// One direction of a connection inside the process.
@@ -113,19 +107,11 @@ impl Write for Pipe {
 /// The error queue must be empty here; otherwise a later call that would block is taken for a failure.
 fn no_errors(when: &str) -> Outcome<()> {
     let errors = ErrorStack::get();
-    if errors.errors().is_empty() {
-        Ok(())
-    } else {
-        Err(format!("the error queue after {when}: {errors}").into())
-    }
+    if errors.errors().is_empty() { Ok(()) } else { Err(format!("the error queue after {when}: {errors}").into()) }
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 struct App {
@@ -157,24 +143,13 @@ impl App {
     ) -> Outcome<String> {
         let to_server = Rc::new(RefCell::new(Channel::default()));
         let to_client = Rc::new(RefCell::new(Channel::default()));
-        let client_end = Pipe {
-            inbox: Rc::clone(&to_client),
-            outbox: Rc::clone(&to_server),
-        };
-        let server_end = Pipe {
-            inbox: Rc::clone(&to_server),
-            outbox: Rc::clone(&to_client),
-        };
+        let client_end = Pipe { inbox: Rc::clone(&to_client), outbox: Rc::clone(&to_server) };
+        let server_end = Pipe { inbox: Rc::clone(&to_server), outbox: Rc::clone(&to_client) };
         let mut client = SslStream::new(Ssl::new(client)?, client_end)?;
         let mut server = SslStream::new(Ssl::new(server)?, server_end)?;
         let (mut client_done, mut server_done) = (false, false);
         while !(client_done && server_done) {
-            let before = (
-                to_server.borrow().all.len(),
-                to_client.borrow().all.len(),
-                client_done,
-                server_done,
-            );
+            let before = (to_server.borrow().all.len(), to_client.borrow().all.len(), client_done, server_done);
             if !client_done {
                 client_done = step("client", client.connect())?;
             }
@@ -182,14 +157,7 @@ impl App {
                 server_done = step("server", server.accept())?;
                 tamper(&mut to_client.borrow_mut().waiting);
             }
-            if before
-                == (
-                    to_server.borrow().all.len(),
-                    to_client.borrow().all.len(),
-                    client_done,
-                    server_done,
-                )
-            {
+            if before == (to_server.borrow().all.len(), to_client.borrow().all.len(), client_done, server_done) {
                 return Err("the handshake stands still".into());
             }
         }
@@ -197,31 +165,18 @@ impl App {
         // Nothing but tickets is on its way: reading must say "not yet", and not "failed".
         would_block("client", &mut client)?;
         would_block("server", &mut server)?;
-        client
-            .ssl_write(b"ping")
-            .map_err(|error| format!("client: write: {error}"))?;
-        server
-            .ssl_write(b"pong")
-            .map_err(|error| format!("server: write: {error}"))?;
-        for (end, stream, expected) in [
-            ("server", &mut server, b"ping"),
-            ("client", &mut client, b"pong"),
-        ] {
+        client.ssl_write(b"ping").map_err(|error| format!("client: write: {error}"))?;
+        server.ssl_write(b"pong").map_err(|error| format!("server: write: {error}"))?;
+        for (end, stream, expected) in [("server", &mut server, b"ping"), ("client", &mut client, b"pong")] {
             let mut got = [0; 4];
-            stream
-                .ssl_read(&mut got)
-                .map_err(|error| format!("{end}: read: {error}"))?;
+            stream.ssl_read(&mut got).map_err(|error| format!("{end}: read: {error}"))?;
             if got != *expected {
                 return Err(format!("{end}: the data came out as {got:?}").into());
             }
         }
         let mut secrets = [[0; 16]; 2];
-        client
-            .ssl()
-            .export_keying_material(&mut secrets[0], "EXPERIMENTAL engNTRU", None)?;
-        server
-            .ssl()
-            .export_keying_material(&mut secrets[1], "EXPERIMENTAL engNTRU", None)?;
+        client.ssl().export_keying_material(&mut secrets[0], "EXPERIMENTAL engNTRU", None)?;
+        server.ssl().export_keying_material(&mut secrets[1], "EXPERIMENTAL engNTRU", None)?;
         if secrets[0] != secrets[1] {
             return Err("the two ends hold different secrets".into());
         }
@@ -229,19 +184,10 @@ impl App {
         let said = Conversation::read(&to_server.borrow().all, &to_client.borrow().all)?;
         let hello = said.server_hello().ok_or("no ServerHello was seen")?;
         let group = hello.group.ok_or("the ServerHello has no share")?;
-        let client_share = said
-            .client_hellos()
-            .last()
-            .and_then(|hello| hello.share(group))
-            .unwrap_or_default()
-            .to_vec();
+        let client_share =
+            said.client_hellos().last().and_then(|hello| hello.share(group)).unwrap_or_default().to_vec();
         let server_share = hello.key_exchange.clone().unwrap_or_default();
-        Ok(format!(
-            "{group:04X} {} {} {}",
-            hex(&client_share),
-            hex(&server_share),
-            hex(&secrets[0])
-        ))
+        Ok(format!("{group:04X} {} {} {}", hex(&client_share), hex(&server_share), hex(&secrets[0])))
     }
 
     fn handshakes(&self, groups: &str, count: usize) -> Outcome<()> {
@@ -277,9 +223,7 @@ impl App {
         let mut pids = Vec::new();
         for _ in 0..children {
             pids.extend(in_child(|| {
-                let grandchild = in_child(|| {
-                    (0..count).try_for_each(|_| say(&self.connect(&contexts, |_| ())?))
-                })?;
+                let grandchild = in_child(|| (0..count).try_for_each(|_| say(&self.connect(&contexts, |_| ())?)))?;
                 (0..count).try_for_each(|_| say(&self.connect(&contexts, |_| ())?))?;
                 wait_for(grandchild)
             })?);
@@ -331,27 +275,13 @@ impl App {
         }
         let drawn = || DRAWN.load(Ordering::SeqCst);
         let stocked = memory::search(drawn())?;
-        say(&format!(
-            "before cleanup: {} secrets of {:?} bytes",
-            stocked.len(),
-            distinct(&stocked)
-        ))?;
+        say(&format!("before cleanup: {} secrets of {:?} bytes", stocked.len(), distinct(&stocked)))?;
         // SAFETY: every object of libssl is freed, and nothing of OpenSSL is called afterwards.
         unsafe { OPENSSL_cleanup() };
         let left = memory::search(drawn())?;
-        say(&format!(
-            "after cleanup: {} secrets of {:?} bytes",
-            left.len(),
-            distinct(&left)
-        ))?;
-        say(&format!(
-            "finished {} times",
-            FINISHED.load(Ordering::SeqCst)
-        ))?;
-        say(&format!(
-            "destroyed {} times",
-            DESTROYED.load(Ordering::SeqCst)
-        ))
+        say(&format!("after cleanup: {} secrets of {:?} bytes", left.len(), distinct(&left)))?;
+        say(&format!("finished {} times", FINISHED.load(Ordering::SeqCst)))?;
+        say(&format!("destroyed {} times", DESTROYED.load(Ordering::SeqCst)))
     }
 }
 
@@ -410,11 +340,7 @@ fn wait_for(pid: Option<libc::pid_t>) -> Outcome<()> {
     if unsafe { libc::waitpid(pid, &raw mut status, 0) } != pid {
         return Err(io::Error::last_os_error().into());
     }
-    if status == 0 {
-        Ok(())
-    } else {
-        Err(format!("a child ended with status {status}").into())
-    }
+    if status == 0 { Ok(()) } else { Err(format!("a child ended with status {status}").into()) }
 }
 
 /// ENGINE of OpenSSL, which it alone looks into.
@@ -442,12 +368,8 @@ unsafe extern "C" {
     fn RAND_set_rand_method(method: *const RandMethod) -> c_int;
     fn ENGINE_by_id(id: *const c_char) -> *mut Engine;
     fn ENGINE_free(engine: *mut Engine) -> c_int;
-    fn ENGINE_ctrl_cmd_string(
-        engine: *mut Engine,
-        name: *const c_char,
-        value: *const c_char,
-        optional: c_int,
-    ) -> c_int;
+    fn ENGINE_ctrl_cmd_string(engine: *mut Engine, name: *const c_char, value: *const c_char, optional: c_int)
+    -> c_int;
     fn ENGINE_set_default_string(engine: *mut Engine, list: *const c_char) -> c_int;
     fn ENGINE_get_finish_function(engine: *const Engine) -> Option<EngineFunction>;
     fn ENGINE_set_finish_function(engine: *mut Engine, function: EngineFunction) -> c_int;
@@ -466,12 +388,7 @@ fn load_engine(path: &str) -> Outcome<()> {
             return Err(ErrorStack::get().into());
         }
         let command = |name: &CStr, value: Option<&CStr>| {
-            ENGINE_ctrl_cmd_string(
-                engine,
-                name.as_ptr(),
-                value.map_or(std::ptr::null(), CStr::as_ptr),
-                0,
-            ) == 1
+            ENGINE_ctrl_cmd_string(engine, name.as_ptr(), value.map_or(std::ptr::null(), CStr::as_ptr), 0) == 1
         };
         let done = command(c"SO_PATH", Some(&path))
             && command(c"LIST_ADD", Some(c"2"))
@@ -480,11 +397,7 @@ fn load_engine(path: &str) -> Outcome<()> {
         ENGINE_free(engine);
         done
     };
-    if done {
-        Ok(())
-    } else {
-        Err(ErrorStack::get().into())
-    }
+    if done { Ok(()) } else { Err(ErrorStack::get().into()) }
 }
 
 static FINISHED: AtomicUsize = AtomicUsize::new(0);
@@ -522,24 +435,13 @@ fn watch_engine() -> Outcome<()> {
         if engine.is_null() {
             return Err(format!("the engine is not loaded: {}", ErrorStack::get()).into());
         }
-        let address =
-            |function: Option<EngineFunction>| function.map_or(0, |function| function as usize);
-        REAL_FINISH.store(
-            address(ENGINE_get_finish_function(engine)),
-            Ordering::SeqCst,
-        );
-        REAL_DESTROY.store(
-            address(ENGINE_get_destroy_function(engine)),
-            Ordering::SeqCst,
-        );
+        let address = |function: Option<EngineFunction>| function.map_or(0, |function| function as usize);
+        REAL_FINISH.store(address(ENGINE_get_finish_function(engine)), Ordering::SeqCst);
+        REAL_DESTROY.store(address(ENGINE_get_destroy_function(engine)), Ordering::SeqCst);
         let set = ENGINE_set_finish_function(engine, counted_finish) == 1
             && ENGINE_set_destroy_function(engine, counted_destroy) == 1;
         ENGINE_free(engine);
-        if set {
-            Ok(())
-        } else {
-            Err(ErrorStack::get().into())
-        }
+        if set { Ok(()) } else { Err(ErrorStack::get().into()) }
     }
 }
 

@@ -48,10 +48,7 @@ fn serve(server: SocketAddr, port: u16) -> std::io::Result<()> {
         let Some(observed) = tap.next(Duration::from_secs(3600)) else {
             continue;
         };
-        match observed
-            .conversation()
-            .map(|said| (said.negotiated(), said))
-        {
+        match observed.conversation().map(|said| (said.negotiated(), said)) {
             Ok((Some(negotiated), _)) => writeln!(out, "{negotiated}")?,
             Ok((None, said)) => match said.server.alert.or(said.client.alert) {
                 Some(alert) => writeln!(out, "nothing negotiated, alert {}", alert.description)?,

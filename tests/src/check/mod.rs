@@ -31,19 +31,11 @@ pub struct Finding {
 
 impl Finding {
     fn error(place: Option<&Place>, what: impl Into<String>, advice: impl Into<String>) -> Self {
-        Finding {
-            place: place.cloned(),
-            what: what.into(),
-            advice: advice.into(),
-            is_error: true,
-        }
+        Finding { place: place.cloned(), what: what.into(), advice: advice.into(), is_error: true }
     }
 
     fn note(place: Option<&Place>, what: impl Into<String>, advice: impl Into<String>) -> Self {
-        Finding {
-            is_error: false,
-            ..Finding::error(place, what, advice)
-        }
+        Finding { is_error: false, ..Finding::error(place, what, advice) }
     }
 }
 
@@ -52,13 +44,7 @@ impl fmt::Display for Finding {
         if let Some(place) = &self.place {
             write!(out, "{place}: ")?;
         }
-        write!(
-            out,
-            "{}{}: {}",
-            if self.is_error { "" } else { "note: " },
-            self.what,
-            self.advice
-        )
+        write!(out, "{}{}: {}", if self.is_error { "" } else { "note: " }, self.what, self.advice)
     }
 }
 
@@ -88,25 +74,12 @@ pub fn check(file: &Path, openssl: &Path) -> Result<Report, String> {
     let mut report = Report::default();
     match Config::read(file) {
         Ok(config) => {
-            for Problem {
-                place,
-                what,
-                advice,
-            } in &config.warnings
-            {
-                report
-                    .findings
-                    .push(Finding::note(Some(place), what, advice));
+            for Problem { place, what, advice } in &config.warnings {
+                report.findings.push(Finding::note(Some(place), what, advice));
             }
             rules::follow(file, &config, &prober, &mut report)?;
         }
-        Err(Problem {
-            place,
-            what,
-            advice,
-        }) => report
-            .findings
-            .push(Finding::error(Some(&place), what, advice)),
+        Err(Problem { place, what, advice }) => report.findings.push(Finding::error(Some(&place), what, advice)),
     }
     prove(file, &prober, &mut report)?;
     Ok(report)
@@ -114,16 +87,11 @@ pub fn check(file: &Path, openssl: &Path) -> Result<Report, String> {
 
 /// Looks at what the programs do under this file, whatever its lines look like.
 fn prove(file: &Path, prober: &Prober, report: &mut Report) -> Result<(), String> {
-    let place = Place {
-        file: file.into(),
-        line: 1,
-    };
+    let place = Place { file: file.into(), line: 1 };
     let explained = !report.is_right();
     let engine = prober.loads_engine(file)?;
     if engine {
-        report
-            .facts
-            .push("openssl loads the engine engntru".to_owned());
+        report.facts.push("openssl loads the engine engntru".to_owned());
     } else if !explained {
         report.findings.push(Finding::error(
             Some(&place),
@@ -146,17 +114,10 @@ fn prove(file: &Path, prober: &Prober, report: &mut Report) -> Result<(), String
 fn judge_hello(hello: &ClientHello, place: &Place, explained: bool, report: &mut Report) {
     let groups = hello.groups.clone().unwrap_or_default();
     let names: Vec<String> = groups.iter().map(|group| name(*group)).collect();
-    report.facts.push(format!(
-        "a client that sets no groups of its own offers {}",
-        names.join(", ")
-    ));
+    report.facts.push(format!("a client that sets no groups of its own offers {}", names.join(", ")));
     let shares = hello.key_shares.clone().unwrap_or_default();
     for share in &shares {
-        report.facts.push(format!(
-            "its key share is for {}, {} bytes",
-            name(share.group),
-            share.key_exchange.len()
-        ));
+        report.facts.push(format!("its key share is for {}, {} bytes", name(share.group), share.key_exchange.len()));
     }
     let is_kem = |group: u16| KEMS.iter().any(|kem| kem.group == group);
     if !groups.iter().any(|group| is_kem(*group)) {
@@ -178,13 +139,7 @@ fn judge_hello(hello: &ClientHello, place: &Place, explained: bool, report: &mut
 
 /// A group as people write it, with its code point.
 fn name(group: u16) -> String {
-    let known = [
-        (23, "P-256"),
-        (24, "P-384"),
-        (25, "P-521"),
-        (29, "X25519"),
-        (30, "X448"),
-    ];
+    let known = [(23, "P-256"), (24, "P-384"), (25, "P-521"), (29, "X25519"), (30, "X448")];
     let kems = KEMS.iter().map(|kem| (kem.group, kem.name));
     match known.into_iter().chain(kems).find(|(id, _)| *id == group) {
         Some((_, name)) => format!("{name} (0x{group:04X})"),

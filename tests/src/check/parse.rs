@@ -69,30 +69,20 @@ impl Config {
     /// The value that OpenSSL finds for a name in a section, without falling back to another section.
     #[must_use]
     pub fn get(&self, section: &str, name: &str) -> Option<&Entry> {
-        self.entries
-            .iter()
-            .find(|entry| entry.section == section && entry.name == name)
+        self.entries.iter().find(|entry| entry.section == section && entry.name == name)
     }
 
     /// All entries of a section, in order; `None` when there is no such section.
     #[must_use]
     pub fn section(&self, name: &str) -> Option<Vec<&Entry>> {
         let known = self.sections.iter().any(|(section, _)| section == name);
-        known.then(|| {
-            self.entries
-                .iter()
-                .filter(|entry| entry.section == name)
-                .collect()
-        })
+        known.then(|| self.entries.iter().filter(|entry| entry.section == name).collect())
     }
 
     /// The place of a section's head.
     #[must_use]
     pub fn head(&self, name: &str) -> Option<&Place> {
-        self.sections
-            .iter()
-            .find(|(section, _)| section == name)
-            .and_then(|(_, place)| place.as_ref())
+        self.sections.iter().find(|(section, _)| section == name).and_then(|(_, place)| place.as_ref())
     }
 
     /// Reads a file and all that it includes.
@@ -100,18 +90,10 @@ impl Config {
     /// # Errors
     /// The line that makes OpenSSL give up on the whole file.
     pub fn read(file: &Path) -> Result<Self, Problem> {
-        let mut config = Config {
-            sections: vec![(DEFAULT.to_owned(), None)],
-            ..Config::default()
-        };
+        let mut config = Config { sections: vec![(DEFAULT.to_owned(), None)], ..Config::default() };
         let bytes = std::fs::read(file).map_err(|error| Problem {
-            place: Place {
-                file: file.into(),
-                line: 1,
-            },
-            what: format!(
-                "the file cannot be read ({error}), and OpenSSL goes on without it in silence"
-            ),
+            place: Place { file: file.into(), line: 1 },
+            what: format!("the file cannot be read ({error}), and OpenSSL goes on without it in silence"),
             advice: "check the path and the permissions".to_owned(),
         })?;
         let mut section = DEFAULT.to_owned();
@@ -119,21 +101,13 @@ impl Config {
         Ok(config)
     }
 
-    fn read_text(
-        &mut self,
-        file: &Path,
-        bytes: &[u8],
-        section: &mut String,
-        depth: usize,
-    ) -> Result<(), Problem> {
+    fn read_text(&mut self, file: &Path, bytes: &[u8], section: &mut String, depth: usize) -> Result<(), Problem> {
         let file: Rc<Path> = file.into();
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         let text = String::from_utf8_lossy(bytes);
         // OpenSSL's strings end at a NUL byte.
-        let mut lines = text
-            .split('\n')
-            .map(|line| line.trim_end_matches('\r').split('\0').next().unwrap_or(""))
-            .enumerate();
+        let mut lines =
+            text.split('\n').map(|line| line.trim_end_matches('\r').split('\0').next().unwrap_or("")).enumerate();
         while let Some((index, line)) = lines.next() {
             let mut logical = line.to_owned();
             while logical.ends_with('\\') && !logical.ends_with("\\\\") {
@@ -143,22 +117,13 @@ impl Config {
                     None => break,
                 }
             }
-            let place = Place {
-                file: Rc::clone(&file),
-                line: index + 1,
-            };
+            let place = Place { file: Rc::clone(&file), line: index + 1 };
             self.read_line(&logical, &place, section, depth)?;
         }
         Ok(())
     }
 
-    fn read_line(
-        &mut self,
-        line: &str,
-        place: &Place,
-        section: &mut String,
-        depth: usize,
-    ) -> Result<(), Problem> {
+    fn read_line(&mut self, line: &str, place: &Place, section: &mut String, depth: usize) -> Result<(), Problem> {
         let fail = |what: &str, advice: &str| Problem {
             place: place.clone(),
             what: format!("{what}, and OpenSSL ignores the whole file"),
@@ -173,9 +138,8 @@ impl Config {
                 .split_once(']')
                 .filter(|(name, _)| name.chars().all(|c| is_name(c) || is_space(c)))
                 .ok_or_else(|| fail("the section line has no closing ]", "write [name]"))?;
-            let name = self
-                .expand(name.trim_matches(is_space), section)
-                .map_err(|(what, advice)| fail(&what, &advice))?;
+            let name =
+                self.expand(name.trim_matches(is_space), section).map_err(|(what, advice)| fail(&what, &advice))?;
             section.clone_from(&name);
             if !self.sections.iter().any(|(known, _)| *known == name) {
                 self.sections.push((name, Some(place.clone())));
@@ -195,13 +159,8 @@ impl Config {
         let (first, rest) = split_name(line);
         if first == ".include" && rest.starts_with(|c| is_space(c) || c == '=') {
             let path = rest.trim_start_matches(is_space);
-            let path = path
-                .strip_prefix('=')
-                .unwrap_or(path)
-                .trim_matches(is_space);
-            let path = self
-                .expand(path, section)
-                .map_err(|(what, advice)| fail(&what, &advice))?;
+            let path = path.strip_prefix('=').unwrap_or(path).trim_matches(is_space);
+            let path = self.expand(path, section).map_err(|(what, advice)| fail(&what, &advice))?;
             return self.include(&path, place, section, depth);
         }
         let (target, name, rest) = match rest.strip_prefix("::") {
@@ -214,25 +173,13 @@ impl Config {
         let value = rest
             .trim_start_matches(is_space)
             .strip_prefix('=')
-            .ok_or_else(|| {
-                fail(
-                    "the line has no equal sign",
-                    "write name = value, or put # in front of a comment",
-                )
-            })?;
-        let value = self
-            .expand(value.trim_matches(is_space), target)
-            .map_err(|(what, advice)| fail(&what, &advice))?;
+            .ok_or_else(|| fail("the line has no equal sign", "write name = value, or put # in front of a comment"))?;
+        let value = self.expand(value.trim_matches(is_space), target).map_err(|(what, advice)| fail(&what, &advice))?;
         let target = target.to_owned();
         if !self.sections.iter().any(|(known, _)| *known == target) {
             self.sections.push((target.clone(), Some(place.clone())));
         }
-        let entry = Entry {
-            section: target,
-            name: name.to_owned(),
-            value,
-            place: place.clone(),
-        };
+        let entry = Entry { section: target, name: name.to_owned(), value, place: place.clone() };
         let same = |old: &Entry| old.section == entry.section && old.name == entry.name;
         if let Some(old) = self.entries.iter().position(same) {
             let old = self.entries.remove(old);
@@ -242,33 +189,16 @@ impl Config {
         Ok(())
     }
 
-    fn include(
-        &mut self,
-        path: &str,
-        place: &Place,
-        section: &mut String,
-        depth: usize,
-    ) -> Result<(), Problem> {
-        let problem = |what: String, advice: &str| Problem {
-            place: place.clone(),
-            what,
-            advice: advice.to_owned(),
-        };
+    fn include(&mut self, path: &str, place: &Place, section: &mut String, depth: usize) -> Result<(), Problem> {
+        let problem = |what: String, advice: &str| Problem { place: place.clone(), what, advice: advice.to_owned() };
         if depth >= MAX_DEPTH {
-            return Err(problem(
-                "includes nest too deep, perhaps in a circle".to_owned(),
-                "take this include out",
-            ));
+            return Err(problem("includes nest too deep, perhaps in a circle".to_owned(), "take this include out"));
         }
         let path = PathBuf::from(path);
         let files = if path.is_dir() {
-            let listing = std::fs::read_dir(&path)
-                .map(|listing| listing.flatten().map(|found| found.path()).collect());
+            let listing = std::fs::read_dir(&path).map(|listing| listing.flatten().map(|found| found.path()).collect());
             let mut files: Vec<PathBuf> = listing.unwrap_or_default();
-            files.retain(|file| {
-                file.extension()
-                    .is_some_and(|suffix| suffix == "cnf" || suffix == "conf")
-            });
+            files.retain(|file| file.extension().is_some_and(|suffix| suffix == "cnf" || suffix == "conf"));
             files.sort();
             files
         } else {
@@ -320,8 +250,7 @@ impl Config {
                     }
                     let mut word = || {
                         let mut word = String::new();
-                        while let Some(c) = rest.next_if(|c| c.is_ascii_alphanumeric() || *c == '_')
-                        {
+                        while let Some(c) = rest.next_if(|c| c.is_ascii_alphanumeric() || *c == '_') {
                             word.push(c);
                         }
                         word
@@ -331,18 +260,14 @@ impl Config {
                     if rest.clone().take(2).eq("::".chars()) {
                         rest.nth(1);
                         from = std::mem::take(&mut name);
-                        while let Some(c) = rest.next_if(|c| c.is_ascii_alphanumeric() || *c == '_')
-                        {
+                        while let Some(c) = rest.next_if(|c| c.is_ascii_alphanumeric() || *c == '_') {
                             name.push(c);
                         }
                     }
                     if let Some(close) = close
                         && rest.next() != Some(close)
                     {
-                        return Err((
-                            format!("the variable {name} has no closing {close}"),
-                            format!("add {close}"),
-                        ));
+                        return Err((format!("the variable {name} has no closing {close}"), format!("add {close}")));
                     }
                     out.push_str(&self.variable(&from, &name)?);
                 }
@@ -357,11 +282,7 @@ impl Config {
             return Ok(entry.value.clone());
         }
         let from_environment = || {
-            if section == "ENV" {
-                std::env::var(name).ok()
-            } else {
-                None
-            }
+            if section == "ENV" { std::env::var(name).ok() } else { None }
         };
         if let Some(value) = from_environment() {
             return Ok(value);
@@ -427,10 +348,7 @@ mod tests {
     }
 
     fn value(config: &Config, section: &str, name: &str) -> String {
-        config
-            .get(section, name)
-            .map(|entry| entry.value.clone())
-            .unwrap_or_default()
+        config.get(section, name).map(|entry| entry.value.clone()).unwrap_or_default()
     }
 
     #[test]
@@ -468,16 +386,9 @@ mod tests {
     #[test]
     fn the_later_of_two_lines_counts_and_moves_to_the_end() {
         let config = read("[s]\na = 1\nb = 2\na = 3\n").unwrap();
-        let names: Vec<_> = config
-            .section("s")
-            .unwrap()
-            .iter()
-            .map(|entry| entry.value.clone())
-            .collect();
+        let names: Vec<_> = config.section("s").unwrap().iter().map(|entry| entry.value.clone()).collect();
         assert_eq!(names, ["2", "3"]);
-        let [(old, new)] = config.replaced.as_slice() else {
-            panic!("{config:?}")
-        };
+        let [(old, new)] = config.replaced.as_slice() else { panic!("{config:?}") };
         assert_eq!((old.place.line, new.line), (2, 4));
     }
 
@@ -501,19 +412,12 @@ mod tests {
         std::fs::write(&inner, "b = 2\n[next]\n").unwrap();
         let outer = directory.path().join("outer.cnf");
         let missing = directory.path().join("missing.cnf");
-        let text = format!(
-            "[s]\na = 1\n.include {}\nc = 3\n.include = {}\n",
-            inner.display(),
-            missing.display()
-        );
+        let text = format!("[s]\na = 1\n.include {}\nc = 3\n.include = {}\n", inner.display(), missing.display());
         std::fs::write(&outer, text).unwrap();
         let config = Config::read(&outer).unwrap();
         assert_eq!(value(&config, "s", "b"), "2");
         assert_eq!(value(&config, "next", "c"), "3");
-        assert_eq!(
-            config.get("s", "b").unwrap().place.to_string(),
-            format!("{}:1", inner.display())
-        );
+        assert_eq!(config.get("s", "b").unwrap().place.to_string(), format!("{}:1", inner.display()));
         assert_eq!(config.warnings.len(), 1);
         assert_eq!(config.warnings[0].place.line, 5);
         std::fs::write(&inner, format!(".include {}\n", inner.display())).unwrap();

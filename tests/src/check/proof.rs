@@ -23,21 +23,13 @@ impl Prober {
     /// # Errors
     /// The program is not there, does not run, or is not of the series 1.1.1.
     pub(super) fn new(program: &Path) -> Result<Self, String> {
-        let directory =
-            tempfile::tempdir().map_err(|error| format!("no temporary directory: {error}"))?;
-        let prober = Prober {
-            program: program.to_path_buf(),
-            directory,
-        };
+        let directory = tempfile::tempdir().map_err(|error| format!("no temporary directory: {error}"))?;
+        let prober = Prober { program: program.to_path_buf(), directory };
         let version = prober.run(None, &["version"])?;
         if version.starts_with("OpenSSL 1.1.1") {
             Ok(prober)
         } else {
-            Err(format!(
-                "{} is not OpenSSL 1.1.1: it says \"{}\"",
-                program.display(),
-                version.trim()
-            ))
+            Err(format!("{} is not OpenSSL 1.1.1: it says \"{}\"", program.display(), version.trim()))
         }
     }
 
@@ -54,21 +46,15 @@ impl Prober {
 
     /// Everything that a command prints.
     fn run(&self, conf: Option<&Path>, arguments: &[&str]) -> Result<String, String> {
-        let end = proc::run(self.command(conf, arguments), PATIENCE)
-            .map_err(|error| error.to_string())?;
+        let end = proc::run(self.command(conf, arguments), PATIENCE).map_err(|error| error.to_string())?;
         Ok(end.all())
     }
 
     /// Whether `openssl engine` lists engntru as available under a configuration.
     pub(super) fn loads_engine(&self, conf: &Path) -> Result<bool, String> {
         let printed = self.run(Some(conf), &["engine", "-t"])?;
-        let mut lines = printed
-            .lines()
-            .skip_while(|line| !line.starts_with("(engntru)"));
-        Ok(lines.next().is_some()
-            && lines
-                .next()
-                .is_some_and(|line| line.contains("[ available ]")))
+        let mut lines = printed.lines().skip_while(|line| !line.starts_with("(engntru)"));
+        Ok(lines.next().is_some() && lines.next().is_some_and(|line| line.contains("[ available ]")))
     }
 
     /// The ClientHello of s_client under a configuration, or what it printed instead of sending one.
@@ -98,92 +84,76 @@ impl Prober {
     /// Whether OpenSSL gets past one command of a `system_default` section, given as `NAME = VALUE`.
     pub(super) fn takes_tls_command(&self, name: &str, value: &str) -> Result<bool, String> {
         // Braces, quotes and comments are over when a value comes here, so that these have to be guarded again.
-        let quoted: String = value
-            .chars()
-            .flat_map(|c| [Some('\\').filter(|_| "\\$#\"'`".contains(c)), Some(c)])
-            .flatten()
-            .collect();
-        let conf = Conf {
-            engine: Vec::new(),
-            ssl: vec![
-                format!("a.{name} = {quoted}"),
-                format!("Groups = {}", SENTINEL.0),
-            ],
-        };
-        let path = conf
-            .write(self.directory.path().join("probe.cnf"))
-            .map_err(|error| error.to_string())?;
+        let quoted: String =
+            value.chars().flat_map(|c| [Some('\\').filter(|_| "\\$#\"'`".contains(c)), Some(c)]).flatten().collect();
+        let conf =
+            Conf { engine: Vec::new(), ssl: vec![format!("a.{name} = {quoted}"), format!("Groups = {}", SENTINEL.0)] };
+        let path = conf.write(self.directory.path().join("probe.cnf")).map_err(|error| error.to_string())?;
         let hello = self.hello(&path)?;
         Ok(hello.is_ok_and(|hello| hello.groups.as_deref() == Some(&[SENTINEL.1])))
     }
 
     /// Loads an engine by its path and gives it control commands (`NAME`, `VALUE`), the way a configuration does.
     pub(super) fn load(&self, path: &str, commands: &[(&str, &str)]) -> Result<Loading, String> {
-        let mut arguments = vec!["engine".to_owned(), "-v".to_owned()];
-        for step in [
-            format!("SO_PATH:{path}"),
-            "LIST_ADD:2".to_owned(),
-            "LOAD".to_owned(),
-        ] {
-            arguments.extend(["-pre".to_owned(), step]);
-        }
-        for (name, value) in commands {
+        let loading = [format!("SO_PATH:{path}"), "LIST_ADD:2".to_owned(), "LOAD".to_owned()];
+        let controls = commands.iter().map(|(name, value)| match *value {
             // In a configuration this value stands for none at all.
-            let step = if *value == "EMPTY" {
-                (*name).to_owned()
-            } else {
-                format!("{name}:{value}")
-            };
-            arguments.extend(["-post".to_owned(), step]);
-        }
+            "EMPTY" => (*name).to_owned(),
+            value => format!("{name}:{value}"),
+        });
+        let mut arguments = vec!["engine".to_owned(), "-v".to_owned()];
+        arguments.extend(loading.into_iter().chain(controls).flat_map(|step| ["-pre".to_owned(), step]));
         arguments.push("dynamic".to_owned());
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let printed = self.run(None, &arguments)?;
-        let mut steps = printed
-            .lines()
-            .filter(|line| line.starts_with("[Success]: ") || line.starts_with("[Failure]: "));
-        let mut loading = Loading {
-            id: None,
-            commands: Vec::new(),
-            known: Vec::new(),
-            reason: first_reason(&printed),
-        };
-        let loaded = steps
-            .by_ref()
-            .take(3)
-            .filter(|line| line.starts_with("[Success]"))
-            .count()
-            == 3;
-        if loaded {
-            let id = printed
-                .lines()
-                .find_map(|line| line.strip_prefix("Loaded: (")?.split_once(')'));
-            loading.id = Some(id.map(|(id, _)| id).unwrap_or_default().to_owned());
-            loading.commands = steps.map(|line| line.starts_with("[Success]")).collect();
-            let names = printed
-                .lines()
-                .filter(|line| line.starts_with("     "))
-                .flat_map(|line| line.split(','));
-            loading.known = names
-                .map(|name| name.trim().to_owned())
-                .filter(|name| !name.is_empty())
-                .collect();
+        // Each step's outcome, with what is printed about it.
+        let mut steps: Vec<(bool, String)> = Vec::new();
+        for line in printed.lines() {
+            match (line.starts_with("[Success]: "), line.starts_with("[Failure]: "), steps.last_mut()) {
+                (false, false, Some((_, text))) => *text += &format!("{line}\n"),
+                (false, false, None) => {}
+                (success, _, _) => steps.push((success, String::new())),
+            }
         }
-        Ok(loading)
+        if let Some((_, text)) = steps.iter().take(3).find(|(success, _)| !success) {
+            return Ok(Loading::Failed { reason: first_reason(text) });
+        }
+        let id = printed.lines().find_map(|line| line.strip_prefix("Loaded: (")?.split_once(')'));
+        let names = printed.lines().filter(|line| line.starts_with("     ")).flat_map(|line| line.split(','));
+        Ok(Loading::Loaded {
+            id: id.map(|(id, _)| id.to_owned()).unwrap_or_default(),
+            known: names.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect(),
+            refused: steps
+                .iter()
+                .skip(3)
+                .position(|(success, _)| !success)
+                .map(|at| (at, first_reason(&steps[at + 3].1))),
+        })
+    }
+
+    /// Whether OpenSSL finds the engine by its id alone, in its directory of engines.
+    pub(super) fn finds_engine(&self) -> Result<bool, String> {
+        Ok(self.run(None, &["engine", "-t", "engntru"])?.contains("[ available ]"))
     }
 }
 
 /// How loading an engine went.
 #[derive(Debug)]
-pub(super) struct Loading {
-    /// The id of the engine, or `None` when it was not loaded.
-    pub(super) id: Option<String>,
-    /// For each command whether the engine took it.
-    pub(super) commands: Vec<bool>,
-    /// The control commands that the engine lists.
-    pub(super) known: Vec<String>,
-    /// The first reason that OpenSSL gave.
-    pub(super) reason: String,
+pub(super) enum Loading {
+    /// It was not loaded.
+    Failed {
+        /// OpenSSL's reason.
+        reason: String,
+    },
+    /// It was.
+    Loaded {
+        /// Its id.
+        id: String,
+        /// The names of its control commands.
+        known: Vec<String>,
+        /// The first command that it did not take, by index, and its reason.
+        refused: Option<(usize, String)>,
+    },
 }
 
 /// What OpenSSL's first error line says: its reason and its details, or the first line of anything else.
@@ -199,11 +169,6 @@ fn first_reason(printed: &str) -> String {
                 None => reason.to_owned(),
             }
         }
-        None => printed
-            .lines()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or("nothing")
-            .trim()
-            .to_owned(),
+        None => printed.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing").trim().to_owned(),
     }
 }

@@ -1,0 +1,126 @@
+/* L8: 1000 exchanges, then finish and free; the secrets that were in stock are gone from the memory of the process.
+ *
+ * A repeatable random generator makes the stock's content known: the keys of a first batch are taken out and written down
+ * (masked, so that the notes are not found themselves), then the generator is set back and makes the same batch again.
+ * All memory that the process can write is searched for them: they must be there before, and must not be afterwards. */
+#include "harness.h"
+
+#define BATCH 8
+#define PIECE 32 /* bytes of f, of 1/g and of rho that are looked for */
+#define PIECES 3
+#define MASK 0x5a
+
+static uint64_t state;
+
+static int bytes(unsigned char *buf, int num) {
+    for (int i = 0; i < num; i++) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        buf[i] = (unsigned char)(state >> 32);
+    }
+    return 1;
+}
+
+static int status(void) {
+    return 1;
+}
+
+static RAND_METHOD repeatable = {NULL, bytes, NULL, NULL, bytes, status};
+
+static void rewind_generator(uint64_t seed) {
+    state = seed;
+}
+
+/* The masked notes. */
+static unsigned char notes[BATCH][PIECES][PIECE];
+
+static void note(const struct scheme *s, int i, const unsigned char *sk) {
+    size_t small = (s->pk == 1158 ? 761 + 3 : 857 + 3) / 4;
+    size_t at[PIECES] = {0, small, 2 * small + s->pk};
+    for (int p = 0; p < PIECES; p++)
+        for (int b = 0; b < PIECE; b++)
+            notes[i][p][b] = sk[at[p] + b] ^ MASK;
+}
+
+/* How often a noted piece lies in the writable memory of this process; `held` gets the number of keys of which some does. */
+static int search(int *held) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    CHECK(maps != NULL);
+    char line[512];
+    int hits = 0, seen[BATCH] = {0};
+    while (fgets(line, sizeof line, maps)) {
+        unsigned char *start, *end;
+        char rights[5];
+        CHECK(sscanf(line, "%p-%p %4s", (void **)&start, (void **)&end, rights) == 3);
+        if (rights[0] != 'r' || rights[1] != 'w')
+            continue;
+        for (unsigned char *p = start; p + PIECE <= end; p++)
+            for (int i = 0; i < BATCH; i++)
+                for (int k = 0; k < PIECES; k++) {
+                    int b = 0;
+                    while (b < PIECE && p[b] == (notes[i][k][b] ^ MASK))
+                        b++;
+                    if (b == PIECE)
+                        hits++, seen[i] = 1;
+                }
+    }
+    fclose(maps);
+    *held = 0;
+    for (int i = 0; i < BATCH; i++)
+        *held += seen[i];
+    return hits;
+}
+
+/* Overwrites the dead part of the stack. Reading a key out leaves parts of it in vector registers, which the dynamic
+ * linker saves on the stack when a function is called for the first time; that is this program's doing. */
+static void scrub_stack(void) {
+    unsigned char space[64 * 1024];
+    OPENSSL_cleanse(space, sizeof space);
+}
+
+int main(int argc, char **argv) {
+    CHECK(argc == 3);
+    int exchanges = atoi(argv[2]), held;
+    ENGINE *e = load(argv[1]);
+    for (int i = 0; i < exchanges; i++)
+        exchange(SCHEMES + i % 2);
+    unload(e);
+
+    EACH_SCHEME(s) {
+        e = load(argv[1]);
+        CHECK(ENGINE_ctrl_cmd_string(e, "BATCH_SIZE", "8", 0) == 1);
+        const RAND_METHOD *usual = RAND_get_rand_method();
+        CHECK(RAND_set_rand_method(&repeatable) == 1);
+
+        uint64_t seed = 0x9e3779b97f4a7c15u ^ s->pk;
+        rewind_generator(seed);
+        unsigned char *sk = malloc(MAX_SK);
+        for (int i = 0; i < BATCH; i++) {
+            EVP_PKEY *key = keygen(s);
+            size_t len = MAX_SK;
+            CHECK(EVP_PKEY_get_raw_private_key(key, sk, &len) == 1);
+            note(s, i, sk);
+            EVP_PKEY_free(key);
+        }
+        OPENSSL_cleanse(sk, MAX_SK);
+        free(sk);
+        scrub_stack();
+        CHECK(level(e, s) == 0);
+        /* Keys that were handed out and freed, and their batch, left nothing. */
+        CHECK(search(&held) == 0);
+
+        rewind_generator(seed);
+        EVP_PKEY *key = keygen(s);
+        CHECK(level(e, s) == BATCH - 1);
+        CHECK(search(&held) >= BATCH * PIECES && held == BATCH);
+        /* One is out: a freed key is gone at once, the others stay in stock. */
+        EVP_PKEY_free(key);
+        search(&held);
+        CHECK(held == BATCH - 1);
+
+        CHECK(RAND_set_rand_method(usual) == 1);
+        unload(e);
+        CHECK(search(&held) == 0);
+    }
+    puts("memory: ok");
+    return 0;
+}

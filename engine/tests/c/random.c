@@ -1,0 +1,96 @@
+/* K6 through EVP: the random generator fails at its n-th call, for every n; it is an error within a second, nothing enters
+ * the stock, the process lives, and works again afterwards. */
+#include "harness.h"
+#include <time.h>
+
+static long fail_at = -1; /* the request that fails, counted from 0; negative: none */
+static long requests;
+static int failure; /* 0 or -1, what the generator returns */
+static uint64_t state = 88172645463325252u;
+
+static int bytes(unsigned char *buf, int num) {
+    if (requests++ == fail_at)
+        return failure;
+    for (int i = 0; i < num; i++) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        buf[i] = (unsigned char)(state >> 32);
+    }
+    return 1;
+}
+
+static int status(void) {
+    return 1;
+}
+
+static RAND_METHOD failing = {NULL, bytes, NULL, NULL, bytes, status};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void key_generation(ENGINE *e, const struct scheme *s) {
+    CHECK(level(e, s) == 0);
+    for (long n = 0;; n++) {
+        requests = 0, fail_at = n;
+        double start = now();
+        EVP_PKEY *key = try_keygen(s);
+        if (key != NULL) {
+            CHECK(requests <= n && n >= 1); /* it came to an end before the n-th request */
+            CHECK(level(e, s) == 2);
+            EVP_PKEY_free(key);
+            break;
+        }
+        CHECK(now() - start < 1);
+        EXPECT_ERROR("keygen", "the random generator failed");
+        CHECK(level(e, s) == 0);
+    }
+    fail_at = -1;
+    for (int i = 0; i < 2; i++)
+        EVP_PKEY_free(keygen(s));
+    CHECK(level(e, s) == 0);
+    QUIET();
+}
+
+static void encapsulation(const struct scheme *s, EVP_PKEY *key) {
+    unsigned char ct[MAX_CT], secret[SECRET];
+    for (long n = 0;; n++) {
+        requests = 0, fail_at = n;
+        if (try_encrypt(s, key, ct) == 1) {
+            CHECK(n >= 1);
+            break;
+        }
+        EXPECT_ERROR("encrypt", "the random generator failed");
+        fail_at = -1;
+        CHECK(try_derive(key, secret) <= 0);
+        EXPECT_ERROR("derive", "no shared secret is waiting");
+    }
+    fail_at = -1;
+    CHECK(try_derive(key, secret) == 1);
+    QUIET();
+}
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2);
+    ENGINE *e = load(argv[1]);
+    CHECK(ENGINE_ctrl_cmd_string(e, "BATCH_SIZE", "3", 0) == 1);
+    const RAND_METHOD *usual = RAND_get_rand_method();
+    EACH_SCHEME(s) {
+        EVP_PKEY *key = keygen(s);
+        while (level(e, s) > 0)
+            EVP_PKEY_free(keygen(s));
+        CHECK(RAND_set_rand_method(&failing) == 1);
+        for (failure = 0; failure >= -1; failure--) {
+            key_generation(e, s);
+            encapsulation(s, key);
+        }
+        CHECK(RAND_set_rand_method(usual) == 1);
+        exchange(s);
+        QUIET();
+        EVP_PKEY_free(key);
+    }
+    unload(e);
+    puts("random: ok");
+    return 0;
+}

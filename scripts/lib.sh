@@ -1,0 +1,54 @@
+# Shared by demo, test and check-config: the Rust toolchain, and the builds that they use. To be sourced by bash.
+# shellcheck shell=bash
+
+# shellcheck source=scripts/lib-openssl.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib-openssl.sh"
+
+target=${CARGO_TARGET_DIR:-$root/target}
+
+# need_rust: cargo and rustc as new as Cargo.toml asks for. A toolchain that has to be fetched goes under target/.
+need_rust() {
+    local wanted
+    wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
+    need cc=gcc
+    rust_is_new_enough "$wanted" && return
+    export RUSTUP_HOME=$target/rust/rustup CARGO_HOME=$target/rust/cargo
+    export PATH=$CARGO_HOME/bin:$PATH
+    rust_is_new_enough "$wanted" && return
+    say "Rust $wanted or newer is missing: fetching it with rustup into $target/rust"
+    need curl=curl
+    local installer
+    installer=$(mktemp)
+    if ! { curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs -o "$installer" \
+        && sh "$installer" -y --quiet --profile minimal --no-modify-path --default-toolchain stable >&2; }; then
+        die "Rust $wanted or newer is missing, and rustup could not fetch it" "install Rust: https://rustup.rs"
+    fi
+    rm -f "$installer"
+    rust_is_new_enough "$wanted" || die "rustup brought a Rust older than $wanted" "run: rustup update"
+}
+
+# rust_is_new_enough VERSION: whether cargo runs a rustc of at least that version here.
+rust_is_new_enough() {
+    local found
+    command -v cargo >/dev/null && command -v rustc >/dev/null || return 1
+    found=$(cd "$root" && rustc --version 2>/dev/null | cut -d' ' -f2)
+    [[ -n $found && $(printf '%s\n' "$1" "${found%%-*}" | sort -V | head -n 1) == "$1" ]]
+}
+
+# patched_openssl: builds the patched OpenSSL if need be and prints its prefix.
+patched_openssl() {
+    local prefix
+    prefix=$("$root/scripts/build-openssl" 1.1.1w | tail -n 1)
+    [[ -x $prefix/bin/openssl ]] || die "scripts/build-openssl gave no OpenSSL"
+    echo "$prefix"
+}
+
+# build PREFIX PACKAGE...: builds these packages, optimised, against the OpenSSL in PREFIX.
+build() {
+    local prefix=$1 package options=()
+    shift
+    for package in "$@"; do options+=(-p "$package"); done
+    say "building $* (cargo)"
+    OPENSSL_DIR=$prefix cargo build --release --locked --manifest-path "$root/Cargo.toml" "${options[@]}" >&2 \
+        || die "cargo could not build $*" "its messages are above"
+}
