@@ -26,8 +26,7 @@ pub(crate) fn new<S: Scheme>(nid: c_int) -> *mut sys::EVP_PKEY_ASN1_METHOD {
     // SAFETY: the callbacks have the types that the setters declare, OpenSSL copies the strings, and the method is ours
     // until it is given away.
     unsafe {
-        let method =
-            sys::EVP_PKEY_asn1_new(nid, 0, S::OBJECT_NAME.as_ptr(), S::DESCRIPTION.as_ptr());
+        let method = sys::EVP_PKEY_asn1_new(nid, 0, S::OBJECT_NAME.as_ptr(), S::DESCRIPTION.as_ptr());
         if !method.is_null() {
             sys::EVP_PKEY_asn1_set_public(
                 method,
@@ -38,12 +37,7 @@ pub(crate) fn new<S: Scheme>(nid: c_int) -> *mut sys::EVP_PKEY_ASN1_METHOD {
                 size::<S>,
                 bits::<S>,
             );
-            sys::EVP_PKEY_asn1_set_private(
-                method,
-                priv_decode::<S>,
-                priv_encode::<S>,
-                priv_print::<S>,
-            );
+            sys::EVP_PKEY_asn1_set_private(method, priv_decode::<S>, priv_encode::<S>, priv_print::<S>);
             sys::EVP_PKEY_asn1_set_param(method, None, None, None, None, Some(param_cmp), None);
             sys::EVP_PKEY_asn1_set_free(method, free::<S>);
             sys::EVP_PKEY_asn1_set_ctrl(method, ctrl::<S>);
@@ -57,31 +51,19 @@ pub(crate) fn new<S: Scheme>(nid: c_int) -> *mut sys::EVP_PKEY_ASN1_METHOD {
     }
 }
 
-unsafe extern "C" fn pub_decode<S: Scheme>(
-    pkey: *mut sys::EVP_PKEY,
-    public: *const sys::X509_PUBKEY,
-) -> c_int {
+unsafe extern "C" fn pub_decode<S: Scheme>(pkey: *mut sys::EVP_PKEY, public: *const sys::X509_PUBKEY) -> c_int {
     // SAFETY: the decoder gives an EVP_PKEY to fill and the structure that it parsed.
-    guard(Function::PubDecode, || unsafe {
-        do_pub_decode::<S>(Pkey::borrow(pkey)?, public)
-    })
+    guard(Function::PubDecode, || unsafe { do_pub_decode::<S>(Pkey::borrow(pkey)?, public) })
 }
 
-unsafe extern "C" fn pub_encode<S: Scheme>(
-    public: *mut sys::X509_PUBKEY,
-    pkey: *const sys::EVP_PKEY,
-) -> c_int {
+unsafe extern "C" fn pub_encode<S: Scheme>(public: *mut sys::X509_PUBKEY, pkey: *const sys::EVP_PKEY) -> c_int {
     // SAFETY: the encoder gives a live key and a structure to fill.
-    guard(Function::PubEncode, || unsafe {
-        do_pub_encode::<S>(public, Pkey::borrow(pkey)?)
-    })
+    guard(Function::PubEncode, || unsafe { do_pub_encode::<S>(public, Pkey::borrow(pkey)?) })
 }
 
 unsafe extern "C" fn pub_cmp<S: Scheme>(a: *const sys::EVP_PKEY, b: *const sys::EVP_PKEY) -> c_int {
     // SAFETY: EVP_PKEY_cmp gives two live keys.
-    guard(Function::PubCmp, || unsafe {
-        do_pub_cmp::<S>(Pkey::borrow(a)?, Pkey::borrow(b)?)
-    })
+    guard(Function::PubCmp, || unsafe { do_pub_cmp::<S>(Pkey::borrow(a)?, Pkey::borrow(b)?) })
 }
 
 unsafe extern "C" fn pub_print<S: Scheme>(
@@ -91,29 +73,17 @@ unsafe extern "C" fn pub_print<S: Scheme>(
     _: *mut sys::ASN1_PCTX,
 ) -> c_int {
     // SAFETY: EVP_PKEY_print_public gives a live key and BIO.
-    guard(Function::PubPrint, || unsafe {
-        do_print::<S>(out, Pkey::borrow(pkey)?, indent, false)
-    })
+    guard(Function::PubPrint, || unsafe { do_print::<S>(out, Pkey::borrow(pkey)?, indent, false) })
 }
 
-unsafe extern "C" fn priv_decode<S: Scheme>(
-    pkey: *mut sys::EVP_PKEY,
-    p8: *const sys::PKCS8_PRIV_KEY_INFO,
-) -> c_int {
+unsafe extern "C" fn priv_decode<S: Scheme>(pkey: *mut sys::EVP_PKEY, p8: *const sys::PKCS8_PRIV_KEY_INFO) -> c_int {
     // SAFETY: the decoder gives an EVP_PKEY to fill and the structure that it parsed.
-    guard(Function::PrivDecode, || unsafe {
-        do_priv_decode::<S>(Pkey::borrow(pkey)?, p8)
-    })
+    guard(Function::PrivDecode, || unsafe { do_priv_decode::<S>(Pkey::borrow(pkey)?, p8) })
 }
 
-unsafe extern "C" fn priv_encode<S: Scheme>(
-    p8: *mut sys::PKCS8_PRIV_KEY_INFO,
-    pkey: *const sys::EVP_PKEY,
-) -> c_int {
+unsafe extern "C" fn priv_encode<S: Scheme>(p8: *mut sys::PKCS8_PRIV_KEY_INFO, pkey: *const sys::EVP_PKEY) -> c_int {
     // SAFETY: the encoder gives a live key and a structure to fill.
-    guard(Function::PrivEncode, || unsafe {
-        do_priv_encode::<S>(p8, Pkey::borrow(pkey)?)
-    })
+    guard(Function::PrivEncode, || unsafe { do_priv_encode::<S>(p8, Pkey::borrow(pkey)?) })
 }
 
 unsafe extern "C" fn priv_print<S: Scheme>(
@@ -123,9 +93,7 @@ unsafe extern "C" fn priv_print<S: Scheme>(
     _: *mut sys::ASN1_PCTX,
 ) -> c_int {
     // SAFETY: EVP_PKEY_print_private gives a live key and BIO.
-    guard(Function::PrivPrint, || unsafe {
-        do_print::<S>(out, Pkey::borrow(pkey)?, indent, true)
-    })
+    guard(Function::PrivPrint, || unsafe { do_print::<S>(out, Pkey::borrow(pkey)?, indent, true) })
 }
 
 unsafe extern "C" fn param_cmp(_: *const sys::EVP_PKEY, _: *const sys::EVP_PKEY) -> c_int {
@@ -135,15 +103,11 @@ unsafe extern "C" fn param_cmp(_: *const sys::EVP_PKEY, _: *const sys::EVP_PKEY)
 
 unsafe extern "C" fn size<S: Scheme>(_: *const sys::EVP_PKEY) -> c_int {
     // EVP_PKEY_size is the largest output of an operation: the ciphertext.
-    guard(Function::KeySize, || {
-        Ok(Number(as_int(S::CIPHERTEXT_BYTES)))
-    })
+    guard(Function::KeySize, || Ok(Number(as_int(S::CIPHERTEXT_BYTES))))
 }
 
 unsafe extern "C" fn bits<S: Scheme>(_: *const sys::EVP_PKEY) -> c_int {
-    guard(Function::KeyBits, || {
-        Ok(Number(as_int(8 * S::PUBLIC_KEY_BYTES)))
-    })
+    guard(Function::KeyBits, || Ok(Number(as_int(8 * S::PUBLIC_KEY_BYTES))))
 }
 
 unsafe extern "C" fn security_bits<S: Scheme>(_: *const sys::EVP_PKEY) -> c_int {
@@ -158,38 +122,19 @@ unsafe extern "C" fn free<S: Scheme>(pkey: *mut sys::EVP_PKEY) {
     })
 }
 
-unsafe extern "C" fn ctrl<S: Scheme>(
-    pkey: *mut sys::EVP_PKEY,
-    op: c_int,
-    arg1: c_long,
-    arg2: *mut c_void,
-) -> c_int {
+unsafe extern "C" fn ctrl<S: Scheme>(pkey: *mut sys::EVP_PKEY, op: c_int, arg1: c_long, arg2: *mut c_void) -> c_int {
     // SAFETY: arg1 and arg2 are what the request says: see `do_ctrl`.
-    guard(Function::KeyCtrl, || unsafe {
-        do_ctrl::<S>(Pkey::borrow(pkey)?, op, arg1, arg2)
-    })
+    guard(Function::KeyCtrl, || unsafe { do_ctrl::<S>(Pkey::borrow(pkey)?, op, arg1, arg2) })
 }
 
-unsafe extern "C" fn set_priv_key<S: Scheme>(
-    pkey: *mut sys::EVP_PKEY,
-    bytes: *const c_uchar,
-    len: usize,
-) -> c_int {
+unsafe extern "C" fn set_priv_key<S: Scheme>(pkey: *mut sys::EVP_PKEY, bytes: *const c_uchar, len: usize) -> c_int {
     // SAFETY: EVP_PKEY_new_raw_private_key gives an EVP_PKEY to fill and `len` bytes.
-    guard(Function::SetPrivKey, || unsafe {
-        set_secret::<S>(Pkey::borrow(pkey)?, handles::bytes(bytes, len))
-    })
+    guard(Function::SetPrivKey, || unsafe { set_secret::<S>(Pkey::borrow(pkey)?, handles::bytes(bytes, len)) })
 }
 
-unsafe extern "C" fn set_pub_key<S: Scheme>(
-    pkey: *mut sys::EVP_PKEY,
-    bytes: *const c_uchar,
-    len: usize,
-) -> c_int {
+unsafe extern "C" fn set_pub_key<S: Scheme>(pkey: *mut sys::EVP_PKEY, bytes: *const c_uchar, len: usize) -> c_int {
     // SAFETY: EVP_PKEY_new_raw_public_key gives an EVP_PKEY to fill and `len` bytes.
-    guard(Function::SetPubKey, || unsafe {
-        set_public::<S>(Pkey::borrow(pkey)?, handles::bytes(bytes, len))
-    })
+    guard(Function::SetPubKey, || unsafe { set_public::<S>(Pkey::borrow(pkey)?, handles::bytes(bytes, len)) })
 }
 
 unsafe extern "C" fn get_priv_key<S: Scheme>(
@@ -200,25 +145,15 @@ unsafe extern "C" fn get_priv_key<S: Scheme>(
     // SAFETY: EVP_PKEY_get_raw_private_key gives a live key and a buffer of *len bytes, or NULL.
     guard(Function::GetPrivKey, || unsafe {
         let keys = Keys::<S>::of(Pkey::borrow(pkey)?)?;
-        get_raw(
-            Output::borrow(bytes, len)?,
-            keys.material().secret()?.as_bytes(),
-        )
+        get_raw(Output::borrow(bytes, len)?, keys.material().secret()?.as_bytes())
     })
 }
 
-unsafe extern "C" fn get_pub_key<S: Scheme>(
-    pkey: *const sys::EVP_PKEY,
-    bytes: *mut c_uchar,
-    len: *mut usize,
-) -> c_int {
+unsafe extern "C" fn get_pub_key<S: Scheme>(pkey: *const sys::EVP_PKEY, bytes: *mut c_uchar, len: *mut usize) -> c_int {
     // SAFETY: EVP_PKEY_get_raw_public_key gives a live key and a buffer of *len bytes, or NULL.
     guard(Function::GetPubKey, || unsafe {
         let keys = Keys::<S>::of(Pkey::borrow(pkey)?)?;
-        get_raw(
-            Output::borrow(bytes, len)?,
-            keys.material().public.as_bytes(),
-        )
+        get_raw(Output::borrow(bytes, len)?, keys.material().public.as_bytes())
     })
 }
 
@@ -245,11 +180,7 @@ fn set_secret<S: Scheme>(pkey: Pkey<'_>, bytes: &[u8]) -> Result<Done, Error> {
 fn check_consistency<S: Scheme>(key: &SecretKey<S>) -> Result<(), Error> {
     let (ciphertext, sent) = encapsulate(&key.public_key(), &mut OpensslRandom)?;
     let received = decapsulate(&ciphertext, key);
-    if sent.as_bytes() == received.as_bytes() {
-        Ok(())
-    } else {
-        Err(Error::new(Reason::InconsistentKey))
-    }
+    if sent.as_bytes() == received.as_bytes() { Ok(()) } else { Err(Error::new(Reason::InconsistentKey)) }
 }
 
 fn get_raw(mut out: Output<'_>, bytes: &[u8]) -> Result<Done, Error> {
@@ -270,21 +201,12 @@ fn do_pub_cmp<S: Scheme>(a: Pkey<'_>, b: Pkey<'_>) -> Result<Comparison, Error> 
         let a = a.material().public.clone();
         a == b.material().public
     };
-    Ok(if equal {
-        Comparison::Equal
-    } else {
-        Comparison::Different
-    })
+    Ok(if equal { Comparison::Equal } else { Comparison::Different })
 }
 
 /// # Safety
 /// For SET1_TLS_ENCPT `arg2` is `arg1` readable bytes, for GET1_TLS_ENCPT a place for a pointer; either may be NULL.
-unsafe fn do_ctrl<S: Scheme>(
-    pkey: Pkey<'_>,
-    op: c_int,
-    arg1: c_long,
-    arg2: *mut c_void,
-) -> Result<Reply, Error> {
+unsafe fn do_ctrl<S: Scheme>(pkey: Pkey<'_>, op: c_int, arg1: c_long, arg2: *mut c_void) -> Result<Reply, Error> {
     match op {
         sys::ASN1_PKEY_CTRL_SET1_TLS_ENCPT => {
             // SAFETY: the caller's contract.
@@ -295,9 +217,7 @@ unsafe fn do_ctrl<S: Scheme>(
         sys::ASN1_PKEY_CTRL_GET1_TLS_ENCPT => {
             // SAFETY: the caller's contract.
             let Some(place) = (unsafe { arg2.cast::<*mut c_uchar>().as_mut() }) else {
-                return Err(
-                    Error::new(Reason::NullArgument).with("the place for the key share is NULL")
-                );
+                return Err(Error::new(Reason::NullArgument).with("the place for the key share is NULL"));
             };
             let share = Buffer::copy_of(Keys::<S>::of(pkey)?.material().public.as_bytes())?;
             let len = share.len();
@@ -312,31 +232,17 @@ unsafe fn do_ctrl<S: Scheme>(
 fn object<S: Scheme>() -> Result<*mut sys::ASN1_OBJECT, Error> {
     // SAFETY: a lookup; NULL if there is no such number.
     let object = unsafe { sys::OBJ_nid2obj(S::row().nid.load(Ordering::Acquire)) };
-    if object.is_null() {
-        Err(Error::new(Reason::Libcrypto).with("OBJ_nid2obj"))
-    } else {
-        Ok(object)
-    }
+    if object.is_null() { Err(Error::new(Reason::Libcrypto).with("OBJ_nid2obj")) } else { Ok(object) }
 }
 
 /// # Safety
 /// `public` must be a live X509_PUBKEY.
-unsafe fn do_pub_encode<S: Scheme>(
-    public: *mut sys::X509_PUBKEY,
-    pkey: Pkey<'_>,
-) -> Result<Done, Error> {
+unsafe fn do_pub_encode<S: Scheme>(public: *mut sys::X509_PUBKEY, pkey: Pkey<'_>) -> Result<Done, Error> {
     let key = Buffer::copy_of(Keys::<S>::of(pkey)?.material().public.as_bytes())?;
     let object = object::<S>()?;
     // SAFETY: on success the structure takes the buffer over, which comes from OpenSSL's allocator; on failure it does not.
     let set = unsafe {
-        sys::X509_PUBKEY_set0_param(
-            public,
-            object,
-            sys::V_ASN1_UNDEF,
-            ptr::null_mut(),
-            key.as_ptr(),
-            key.len(),
-        ) == 1
+        sys::X509_PUBKEY_set0_param(public, object, sys::V_ASN1_UNDEF, ptr::null_mut(), key.as_ptr(), key.len()) == 1
     };
     if !set {
         return Err(Error::new(Reason::Libcrypto).with("X509_PUBKEY_set0_param"));
@@ -347,55 +253,31 @@ unsafe fn do_pub_encode<S: Scheme>(
 
 /// # Safety
 /// `public` must be a live X509_PUBKEY.
-unsafe fn do_pub_decode<S: Scheme>(
-    pkey: Pkey<'_>,
-    public: *const sys::X509_PUBKEY,
-) -> Result<Done, Error> {
+unsafe fn do_pub_decode<S: Scheme>(pkey: Pkey<'_>, public: *const sys::X509_PUBKEY) -> Result<Done, Error> {
     let mut encoding = ptr::null();
     let mut len = 0;
     let mut algorithm = ptr::null_mut();
     // SAFETY: the structure is live, and what it gives is borrowed from it.
-    let found = unsafe {
-        sys::X509_PUBKEY_get0_param(
-            ptr::null_mut(),
-            &mut encoding,
-            &mut len,
-            &mut algorithm,
-            public,
-        ) == 1
-    };
+    let found =
+        unsafe { sys::X509_PUBKEY_get0_param(ptr::null_mut(), &mut encoding, &mut len, &mut algorithm, public) == 1 };
     if !found {
         return Err(Error::new(Reason::Libcrypto).with("X509_PUBKEY_get0_param"));
     }
     // SAFETY: as above.
     unsafe {
         refuse_parameters(algorithm)?;
-        set_public::<S>(
-            pkey,
-            handles::bytes(encoding, usize::try_from(len).unwrap_or(0)),
-        )
+        set_public::<S>(pkey, handles::bytes(encoding, usize::try_from(len).unwrap_or(0)))
     }
 }
 
 /// # Safety
 /// `p8` must be a live PKCS8_PRIV_KEY_INFO.
-unsafe fn do_priv_encode<S: Scheme>(
-    p8: *mut sys::PKCS8_PRIV_KEY_INFO,
-    pkey: Pkey<'_>,
-) -> Result<Done, Error> {
+unsafe fn do_priv_encode<S: Scheme>(p8: *mut sys::PKCS8_PRIV_KEY_INFO, pkey: Pkey<'_>) -> Result<Done, Error> {
     let key = Buffer::copy_of(Keys::<S>::of(pkey)?.material().secret()?.as_bytes())?;
     let object = object::<S>()?;
     // SAFETY: on success the structure takes the buffer over, and wipes it when it is freed; on failure it does not.
     let set = unsafe {
-        sys::PKCS8_pkey_set0(
-            p8,
-            object,
-            0,
-            sys::V_ASN1_UNDEF,
-            ptr::null_mut(),
-            key.as_ptr(),
-            key.len(),
-        ) == 1
+        sys::PKCS8_pkey_set0(p8, object, 0, sys::V_ASN1_UNDEF, ptr::null_mut(), key.as_ptr(), key.len()) == 1
     };
     if !set {
         return Err(Error::new(Reason::Libcrypto).with("PKCS8_pkey_set0"));
@@ -406,27 +288,19 @@ unsafe fn do_priv_encode<S: Scheme>(
 
 /// # Safety
 /// `p8` must be a live PKCS8_PRIV_KEY_INFO.
-unsafe fn do_priv_decode<S: Scheme>(
-    pkey: Pkey<'_>,
-    p8: *const sys::PKCS8_PRIV_KEY_INFO,
-) -> Result<Done, Error> {
+unsafe fn do_priv_decode<S: Scheme>(pkey: Pkey<'_>, p8: *const sys::PKCS8_PRIV_KEY_INFO) -> Result<Done, Error> {
     let mut encoding = ptr::null();
     let mut len = 0;
     let mut algorithm = ptr::null();
     // SAFETY: the structure is live, and what it gives is borrowed from it.
-    let found = unsafe {
-        sys::PKCS8_pkey_get0(ptr::null_mut(), &mut encoding, &mut len, &mut algorithm, p8) == 1
-    };
+    let found = unsafe { sys::PKCS8_pkey_get0(ptr::null_mut(), &mut encoding, &mut len, &mut algorithm, p8) == 1 };
     if !found {
         return Err(Error::new(Reason::Libcrypto).with("PKCS8_pkey_get0"));
     }
     // SAFETY: as above.
     unsafe {
         refuse_parameters(algorithm)?;
-        set_secret::<S>(
-            pkey,
-            handles::bytes(encoding, usize::try_from(len).unwrap_or(0)),
-        )
+        set_secret::<S>(pkey, handles::bytes(encoding, usize::try_from(len).unwrap_or(0)))
     }
 }
 
@@ -439,19 +313,13 @@ unsafe fn refuse_parameters(algorithm: *const sys::X509_ALGOR) -> Result<(), Err
     if kind == sys::V_ASN1_UNDEF {
         Ok(())
     } else {
-        Err(Error::new(Reason::BadEncoding)
-            .with("the algorithm identifier must have no parameters"))
+        Err(Error::new(Reason::BadEncoding).with("the algorithm identifier must have no parameters"))
     }
 }
 
 /// # Safety
 /// `out` must be a live BIO.
-unsafe fn do_print<S: Scheme>(
-    out: *mut sys::BIO,
-    pkey: Pkey<'_>,
-    indent: c_int,
-    private: bool,
-) -> Result<Done, Error> {
+unsafe fn do_print<S: Scheme>(out: *mut sys::BIO, pkey: Pkey<'_>, indent: c_int, private: bool) -> Result<Done, Error> {
     let material = Keys::<S>::of(pkey)?.material();
     let kind = if private { "Private" } else { "Public" };
     // SAFETY: the caller's contract. `print_bytes` makes no copy of the key.
@@ -472,14 +340,9 @@ unsafe fn do_print<S: Scheme>(
 unsafe fn print_line(out: *mut sys::BIO, indent: c_int, text: &str) -> Result<(), Error> {
     // 128 is the limit of indentation that OpenSSL's own printers use. SAFETY: the caller's contract.
     let written = unsafe {
-        sys::BIO_indent(out, indent, 128) == 1
-            && sys::BIO_write(out, text.as_ptr().cast(), as_int(text.len())) > 0
+        sys::BIO_indent(out, indent, 128) == 1 && sys::BIO_write(out, text.as_ptr().cast(), as_int(text.len())) > 0
     };
-    if written {
-        Ok(())
-    } else {
-        Err(Error::new(Reason::Libcrypto).with("BIO_write"))
-    }
+    if written { Ok(()) } else { Err(Error::new(Reason::Libcrypto).with("BIO_write")) }
 }
 
 /// # Safety
@@ -487,9 +350,5 @@ unsafe fn print_line(out: *mut sys::BIO, indent: c_int, text: &str) -> Result<()
 unsafe fn print_bytes(out: *mut sys::BIO, indent: c_int, bytes: &[u8]) -> Result<(), Error> {
     // SAFETY: the caller's contract.
     let written = unsafe { sys::ASN1_buf_print(out, bytes.as_ptr(), bytes.len(), indent + 4) == 1 };
-    if written {
-        Ok(())
-    } else {
-        Err(Error::new(Reason::Libcrypto).with("ASN1_buf_print"))
-    }
+    if written { Ok(()) } else { Err(Error::new(Reason::Libcrypto).with("ASN1_buf_print")) }
 }

@@ -30,11 +30,7 @@ const fn parse(digits: &str) -> c_ulong {
 
 /// "1.1.1" and "3" are series: inside one, the library interface stays.
 const fn series(version: c_ulong) -> c_ulong {
-    if version >> 28 == 1 {
-        version >> 12
-    } else {
-        version >> 28
-    }
+    if version >> 28 == 1 { version >> 12 } else { version >> 28 }
 }
 
 /// First question of the loader: does the library speak its version of the engine interface? 0 is no.
@@ -83,15 +79,10 @@ pub(crate) unsafe extern "C" fn bind_engine(
     fns: *const sys::dynamic_fns,
 ) -> c_int {
     // SAFETY: OpenSSL gives its structure, and compares nothing itself.
-    let ours = unsafe {
-        fns.as_ref()
-            .is_some_and(|fns| fns.static_state == sys::ENGINE_get_static_state())
-    };
+    let ours = unsafe { fns.as_ref().is_some_and(|fns| fns.static_state == sys::ENGINE_get_static_state()) };
     if !ours {
         // There are two libcryptos, so our error queue is not the program's.
-        complain(
-            "this program uses another copy of libcrypto than the one that the engine is linked with",
-        );
+        complain("this program uses another copy of libcrypto than the one that the engine is linked with");
         return Done::FAILED;
     }
     silence_panics();
@@ -170,9 +161,7 @@ unsafe extern "C" fn ctrl(
     _: Option<unsafe extern "C" fn()>,
 ) -> c_int {
     // SAFETY: the caller of ENGINE_ctrl follows the flags in our table of commands.
-    guard(Function::Ctrl, || unsafe {
-        commands::execute(command, number, text)
-    })
+    guard(Function::Ctrl, || unsafe { commands::execute(command, number, text) })
 }
 
 unsafe extern "C" fn pkey_meths(
@@ -182,11 +171,7 @@ unsafe extern "C" fn pkey_meths(
     nid: c_int,
 ) -> c_int {
     // SAFETY: see `serve`.
-    unsafe {
-        serve(Function::PkeyMeths, out, nids, || {
-            Some(state::row_of(nid)?.pkey_method.load(Ordering::Acquire))
-        })
-    }
+    unsafe { serve(Function::PkeyMeths, out, nids, || Some(state::row_of(nid)?.pkey_method.load(Ordering::Acquire))) }
 }
 
 unsafe extern "C" fn pkey_asn1_meths(
@@ -197,9 +182,7 @@ unsafe extern "C" fn pkey_asn1_meths(
 ) -> c_int {
     // SAFETY: see `serve`.
     unsafe {
-        serve(Function::PkeyAsn1Meths, out, nids, || {
-            Some(state::row_of(nid)?.asn1_method.load(Ordering::Acquire))
-        })
+        serve(Function::PkeyAsn1Meths, out, nids, || Some(state::row_of(nid)?.asn1_method.load(Ordering::Acquire)))
     }
 }
 
@@ -230,9 +213,7 @@ unsafe fn serve<T>(
             *nids = list;
             Ok(Number(count))
         }),
-        (None, None) => guard(function, || {
-            Err::<Done, _>(Error::new(Reason::NullArgument))
-        }),
+        (None, None) => guard(function, || Err::<Done, _>(Error::new(Reason::NullArgument))),
     }
 }
 

@@ -27,30 +27,12 @@ struct Definitions<const N: usize>([ENGINE_CMD_DEFN; N]);
 // SAFETY: the table is constant, and so are the strings that it points to.
 unsafe impl<const N: usize> Sync for Definitions<N> {}
 
-const fn define(
-    number: c_uint,
-    name: &'static CStr,
-    description: &'static CStr,
-    flags: c_uint,
-) -> ENGINE_CMD_DEFN {
-    ENGINE_CMD_DEFN {
-        cmd_num: number,
-        cmd_name: name.as_ptr(),
-        cmd_desc: description.as_ptr(),
-        cmd_flags: flags,
-    }
+const fn define(number: c_uint, name: &'static CStr, description: &'static CStr, flags: c_uint) -> ENGINE_CMD_DEFN {
+    ENGINE_CMD_DEFN { cmd_num: number, cmd_name: name.as_ptr(), cmd_desc: description.as_ptr(), cmd_flags: flags }
 }
 
 /// In rising order of number, as OpenSSL wants it, ended by zeros.
-static DEFINITIONS: Definitions<
-    {
-        if cfg!(feature = "fault-injection") {
-            7
-        } else {
-            6
-        }
-    },
-> = Definitions([
+static DEFINITIONS: Definitions<{ if cfg!(feature = "fault-injection") { 7 } else { 6 } }> = Definitions([
     define(
         BATCH_SIZE,
         c"BATCH_SIZE",
@@ -63,12 +45,7 @@ static DEFINITIONS: Definitions<
         c"Which implementation computes: auto (the fastest that this processor runs) or a name, such as portable",
         sys::ENGINE_CMD_FLAG_STRING,
     ),
-    define(
-        VERSION,
-        c"VERSION",
-        c"Tells the version of the engine",
-        sys::ENGINE_CMD_FLAG_NO_INPUT,
-    ),
+    define(VERSION, c"VERSION", c"Tells the version of the engine", sys::ENGINE_CMD_FLAG_NO_INPUT),
     define(
         BACKEND_IN_USE,
         c"BACKEND_IN_USE",
@@ -82,18 +59,8 @@ static DEFINITIONS: Definitions<
         sys::ENGINE_CMD_FLAG_NO_INPUT,
     ),
     #[cfg(feature = "fault-injection")]
-    define(
-        INJECT_PANIC,
-        c"INJECT_PANIC",
-        c"Makes the named callback panic, once",
-        sys::ENGINE_CMD_FLAG_STRING,
-    ),
-    ENGINE_CMD_DEFN {
-        cmd_num: 0,
-        cmd_name: ptr::null(),
-        cmd_desc: ptr::null(),
-        cmd_flags: 0,
-    },
+    define(INJECT_PANIC, c"INJECT_PANIC", c"Makes the named callback panic, once", sys::ENGINE_CMD_FLAG_STRING),
+    ENGINE_CMD_DEFN { cmd_num: 0, cmd_name: ptr::null(), cmd_desc: ptr::null(), cmd_flags: 0 },
 ]);
 
 /// The table of commands, for ENGINE_set_cmd_defns.
@@ -106,11 +73,7 @@ pub(crate) fn definitions() -> *const ENGINE_CMD_DEFN {
 /// # Safety
 /// `text` must be what the command's flags say: for a string command NULL or a C string; for a read-out NULL or
 /// `number` writable bytes; for others it is not looked at.
-pub(crate) unsafe fn execute(
-    command: c_int,
-    number: c_long,
-    text: *mut c_void,
-) -> Result<Reply, Error> {
+pub(crate) unsafe fn execute(command: c_int, number: c_long, text: *mut c_void) -> Result<Reply, Error> {
     let Ok(command) = c_uint::try_from(command) else {
         return Ok(Reply::Unsupported);
     };
@@ -142,17 +105,13 @@ unsafe fn argument<'call>(text: *const c_void) -> Result<&'call str, Error> {
     }
     // SAFETY: the caller's contract.
     let text = unsafe { CStr::from_ptr(text.cast::<c_char>()) };
-    text.to_str()
-        .map_err(|_| Error::new(Reason::BadEncoding).with("the value is not UTF-8"))
+    text.to_str().map_err(|_| Error::new(Reason::BadEncoding).with("the value is not UTF-8"))
 }
 
 fn set_batch_size(number: c_long) -> Result<(), Error> {
-    let size = usize::try_from(number)
-        .ok()
-        .filter(|size| (1..=MAX_BATCH).contains(size));
+    let size = usize::try_from(number).ok().filter(|size| (1..=MAX_BATCH).contains(size));
     let Some(size) = size else {
-        return Err(Error::new(Reason::BadBatchSize)
-            .with(format!("BATCH_SIZE = {number}: give 1 to {MAX_BATCH}")));
+        return Err(Error::new(Reason::BadBatchSize).with(format!("BATCH_SIZE = {number}: give 1 to {MAX_BATCH}")));
     };
     for row in scheme::all() {
         (row.set_batch_size)(size)?;
@@ -168,14 +127,8 @@ fn set_backend(name: &str) -> Result<(), Error> {
     match name.parse::<Backend>().map(Backend::select) {
         Ok(Ok(())) => Ok(()),
         _ => {
-            let available: Vec<_> = Backend::available()
-                .iter()
-                .map(Backend::to_string)
-                .collect();
-            let detail = format!(
-                "BACKEND = {name}: this processor has auto, {}",
-                available.join(", ")
-            );
+            let available: Vec<_> = Backend::available().iter().map(Backend::to_string).collect();
+            let detail = format!("BACKEND = {name}: this processor has auto, {}", available.join(", "));
             Err(Error::new(Reason::BadBackend).with(detail))
         }
     }
@@ -190,9 +143,7 @@ pub(crate) fn select_best_backend() {
 }
 
 fn stock_level() -> String {
-    scheme::all()
-        .map(|row| format!("{}={}", row.name.to_string_lossy(), (row.stock_level)()))
-        .join(" ")
+    scheme::all().map(|row| format!("{}={}", row.name.to_string_lossy(), (row.stock_level)())).join(" ")
 }
 
 /// Writes `answer` to the buffer, or to standard output if there is none.
@@ -206,9 +157,7 @@ unsafe fn tell(size: c_long, buffer: *mut c_void, answer: &str) -> Result<(), Er
     let size = usize::try_from(size).unwrap_or(0);
     if size <= answer.len() {
         let needed = answer.len() + 1;
-        return Err(
-            Error::new(Reason::BufferTooSmall).with(format!("{needed} bytes needed, {size} given"))
-        );
+        return Err(Error::new(Reason::BufferTooSmall).with(format!("{needed} bytes needed, {size} given")));
     }
     // SAFETY: there is room for the answer and its end mark, by the caller's contract and the check above.
     unsafe {

@@ -103,10 +103,7 @@ pub(crate) struct Error {
 
 impl Error {
     pub(crate) fn new(reason: Reason) -> Self {
-        Self {
-            reason,
-            detail: None,
-        }
+        Self { reason, detail: None }
     }
 
     /// Adds what the reason alone does not say: the value, the expectation. Never secret.
@@ -145,13 +142,7 @@ pub(crate) fn raise(function: Function, error: &Error) {
     // queue only, and a library number of 0 (before the first bind) is merely one without a name.
     #[cfg(openssl1)]
     unsafe {
-        sys::ERR_put_error(
-            library,
-            function as c_int,
-            error.reason as c_int,
-            file,
-            line,
-        );
+        sys::ERR_put_error(library, function as c_int, error.reason as c_int, file, line);
     }
     // SAFETY: as above; a NULL format means no further text.
     #[cfg(openssl3)]
@@ -177,16 +168,10 @@ struct Table<const N: usize>(UnsafeCell<[ERR_STRING_DATA; N]>);
 unsafe impl<const N: usize> Sync for Table<N> {}
 
 const fn entry(code: c_ulong, text: &'static CStr) -> ERR_STRING_DATA {
-    ERR_STRING_DATA {
-        error: code,
-        string: text.as_ptr(),
-    }
+    ERR_STRING_DATA { error: code, string: text.as_ptr() }
 }
 
-const END: ERR_STRING_DATA = ERR_STRING_DATA {
-    error: 0,
-    string: ptr::null(),
-};
+const END: ERR_STRING_DATA = ERR_STRING_DATA { error: 0, string: ptr::null() };
 
 #[cfg(openssl1)]
 static FUNCTIONS: Table<{ Function::ALL.len() + 1 }> = Table(UnsafeCell::new({
@@ -233,11 +218,7 @@ pub(crate) fn load_strings() -> Result<(), Error> {
             && sys::ERR_load_strings(library, REASONS.0.get().cast()) == 1
             && sys::ERR_load_strings(0, NAME.0.get().cast()) == 1
     };
-    if loaded {
-        Ok(())
-    } else {
-        Err(Error::new(Reason::Libcrypto).with("ERR_load_strings"))
-    }
+    if loaded { Ok(()) } else { Err(Error::new(Reason::Libcrypto).with("ERR_load_strings")) }
 }
 
 /// Takes the texts back.

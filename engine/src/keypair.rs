@@ -26,37 +26,26 @@ pub(crate) struct Material<S: Scheme> {
 impl<S: Scheme> Material<S> {
     /// Errors: [`Reason::PublicOnly`].
     pub(crate) fn secret(&self) -> Result<&SecretKey<S>, Error> {
-        self.secret
-            .as_ref()
-            .ok_or_else(|| Error::new(Reason::PublicOnly))
+        self.secret.as_ref().ok_or_else(|| Error::new(Reason::PublicOnly))
     }
 }
 
 impl<S: Scheme> From<PublicKey<S>> for Material<S> {
     fn from(public: PublicKey<S>) -> Self {
-        Self {
-            public,
-            secret: None,
-        }
+        Self { public, secret: None }
     }
 }
 
 impl<S: Scheme> From<KeyPair<S>> for Material<S> {
     fn from(pair: KeyPair<S>) -> Self {
         let (public, secret) = pair.into_parts();
-        Self {
-            public,
-            secret: Some(secret),
-        }
+        Self { public, secret: Some(secret) }
     }
 }
 
 impl<S: Scheme> From<SecretKey<S>> for Material<S> {
     fn from(secret: SecretKey<S>) -> Self {
-        Self {
-            public: secret.public_key(),
-            secret: Some(secret),
-        }
+        Self { public: secret.public_key(), secret: Some(secret) }
     }
 }
 
@@ -93,17 +82,11 @@ impl<S: Scheme> Keys<S> {
         if pkey.nid() == nid
             && let Some(keys) = Self::peek(pkey)?
         {
-            *keys
-                .material
-                .write()
-                .unwrap_or_else(PoisonError::into_inner) = material;
+            *keys.material.write().unwrap_or_else(PoisonError::into_inner) = material;
             *keys.waiting() = None;
             return Ok(());
         }
-        let keys = Box::into_raw(Box::new(Self {
-            material: RwLock::new(material),
-            waiting: Mutex::new(None),
-        }));
+        let keys = Box::into_raw(Box::new(Self { material: RwLock::new(material), waiting: Mutex::new(None) }));
         if pkey.assign(nid, keys.cast::<c_void>()) {
             return Ok(());
         }

@@ -17,8 +17,7 @@ pub(crate) fn resolve() -> Result<(), Error> {
         let mut nid = unsafe { sys::OBJ_sn2nid(row.name.as_ptr()) };
         if nid == 0 {
             // SAFETY: constant C strings, which OpenSSL copies.
-            nid =
-                unsafe { sys::OBJ_create(row.oid.as_ptr(), row.name.as_ptr(), row.name.as_ptr()) };
+            nid = unsafe { sys::OBJ_create(row.oid.as_ptr(), row.name.as_ptr(), row.name.as_ptr()) };
         }
         if nid == 0 {
             let name = row.name.to_string_lossy();

@@ -34,14 +34,9 @@ pub(crate) fn new<S: Scheme>(nid: c_int) -> *mut sys::EVP_PKEY_METHOD {
     }
 }
 
-unsafe extern "C" fn keygen<S: Scheme>(
-    _: *mut sys::EVP_PKEY_CTX,
-    pkey: *mut sys::EVP_PKEY,
-) -> c_int {
+unsafe extern "C" fn keygen<S: Scheme>(_: *mut sys::EVP_PKEY_CTX, pkey: *mut sys::EVP_PKEY) -> c_int {
     // SAFETY: EVP_PKEY_keygen gives an EVP_PKEY to fill.
-    guard(Function::Keygen, || {
-        do_keygen::<S>(unsafe { Pkey::borrow(pkey) }?)
-    })
+    guard(Function::Keygen, || do_keygen::<S>(unsafe { Pkey::borrow(pkey) }?))
 }
 
 unsafe extern "C" fn encrypt<S: Scheme>(
@@ -53,11 +48,7 @@ unsafe extern "C" fn encrypt<S: Scheme>(
 ) -> c_int {
     // SAFETY: EVP_PKEY_encrypt gives a live context and, by its documentation, a buffer of *outlen bytes or NULL.
     guard(Function::Encrypt, || unsafe {
-        do_encrypt::<S>(
-            Pkey::of_context(ctx)?,
-            Output::borrow(out, outlen)?,
-            !input.is_null() || inlen != 0,
-        )
+        do_encrypt::<S>(Pkey::of_context(ctx)?, Output::borrow(out, outlen)?, !input.is_null() || inlen != 0)
     })
 }
 
@@ -70,39 +61,20 @@ unsafe extern "C" fn decrypt<S: Scheme>(
 ) -> c_int {
     // SAFETY: EVP_PKEY_decrypt gives a live context, and its caller a ciphertext of inlen bytes.
     guard(Function::Decrypt, || unsafe {
-        do_decrypt::<S>(
-            Pkey::of_context(ctx)?,
-            Output::borrow(out, outlen)?,
-            handles::bytes(input, inlen),
-        )
+        do_decrypt::<S>(Pkey::of_context(ctx)?, Output::borrow(out, outlen)?, handles::bytes(input, inlen))
     })
 }
 
-unsafe extern "C" fn derive<S: Scheme>(
-    ctx: *mut sys::EVP_PKEY_CTX,
-    key: *mut c_uchar,
-    keylen: *mut usize,
-) -> c_int {
+unsafe extern "C" fn derive<S: Scheme>(ctx: *mut sys::EVP_PKEY_CTX, key: *mut c_uchar, keylen: *mut usize) -> c_int {
     // SAFETY: EVP_PKEY_derive gives a live context and a buffer of *keylen bytes or NULL.
-    guard(Function::Derive, || unsafe {
-        do_derive::<S>(Pkey::of_context(ctx)?, Output::borrow(key, keylen)?)
-    })
+    guard(Function::Derive, || unsafe { do_derive::<S>(Pkey::of_context(ctx)?, Output::borrow(key, keylen)?) })
 }
 
-unsafe extern "C" fn ctrl(
-    _: *mut sys::EVP_PKEY_CTX,
-    kind: c_int,
-    _: c_int,
-    _: *mut c_void,
-) -> c_int {
+unsafe extern "C" fn ctrl(_: *mut sys::EVP_PKEY_CTX, kind: c_int, _: c_int, _: *mut c_void) -> c_int {
     guard(Function::PkeyCtxCtrl, || {
         // Asked twice by EVP_PKEY_derive_set_peer, before and after it checks the peer. The peer itself is not used: the
         // secret waits in the context's own key.
-        Ok(if kind == sys::EVP_PKEY_CTRL_PEER_KEY {
-            Reply::Done
-        } else {
-            Reply::Unsupported
-        })
+        Ok(if kind == sys::EVP_PKEY_CTRL_PEER_KEY { Reply::Done } else { Reply::Unsupported })
     })
 }
 
@@ -116,11 +88,7 @@ fn do_keygen<S: Scheme>(pkey: Pkey<'_>) -> Result<Done, Error> {
     Ok(Done)
 }
 
-fn do_encrypt<S: Scheme>(
-    pkey: Pkey<'_>,
-    mut out: Output<'_>,
-    has_input: bool,
-) -> Result<Done, Error> {
+fn do_encrypt<S: Scheme>(pkey: Pkey<'_>, mut out: Output<'_>, has_input: bool) -> Result<Done, Error> {
     if has_input {
         return Err(Error::new(Reason::PlaintextGiven));
     }
@@ -138,11 +106,7 @@ fn do_encrypt<S: Scheme>(
     Ok(Done)
 }
 
-fn do_decrypt<S: Scheme>(
-    pkey: Pkey<'_>,
-    mut out: Output<'_>,
-    ciphertext: &[u8],
-) -> Result<Done, Error> {
+fn do_decrypt<S: Scheme>(pkey: Pkey<'_>, mut out: Output<'_>, ciphertext: &[u8]) -> Result<Done, Error> {
     let keys = Keys::<S>::of(pkey)?;
     *keys.waiting() = None;
     if !out.is_size_query() {
@@ -166,10 +130,7 @@ fn do_derive<S: Scheme>(pkey: Pkey<'_>, mut out: Output<'_>) -> Result<Done, Err
     }
     // A buffer that is too small leaves the secret where it is.
     out.require(SHARED_SECRET_BYTES)?;
-    let secret = keys
-        .waiting()
-        .take()
-        .ok_or_else(|| Error::new(Reason::NoSharedSecret))?;
+    let secret = keys.waiting().take().ok_or_else(|| Error::new(Reason::NoSharedSecret))?;
     out.write(secret.as_bytes())?;
     Ok(Done)
 }

@@ -18,9 +18,7 @@ static NIDS: [AtomicI32; scheme::COUNT] = [const { AtomicI32::new(0) }; scheme::
 
 /// True from a successful [`build`] to [`forget`].
 pub(crate) fn is_bound() -> bool {
-    scheme::all()
-        .iter()
-        .any(|row| !row.pkey_method.load(Ordering::Acquire).is_null())
+    scheme::all().iter().any(|row| !row.pkey_method.load(Ordering::Acquire).is_null())
 }
 
 /// Resolves the objects and makes the method tables.
@@ -31,13 +29,9 @@ pub(crate) fn build() -> Result<(), Error> {
     for (row, place) in scheme::all().iter().zip(&NIDS) {
         let nid = row.nid.load(Ordering::Acquire);
         place.store(nid, Ordering::Release);
-        row.pkey_method
-            .store((row.new_pkey_method)(nid), Ordering::Release);
-        row.asn1_method
-            .store((row.new_asn1_method)(nid), Ordering::Release);
-        if row.pkey_method.load(Ordering::Acquire).is_null()
-            || row.asn1_method.load(Ordering::Acquire).is_null()
-        {
+        row.pkey_method.store((row.new_pkey_method)(nid), Ordering::Release);
+        row.asn1_method.store((row.new_asn1_method)(nid), Ordering::Release);
+        if row.pkey_method.load(Ordering::Acquire).is_null() || row.asn1_method.load(Ordering::Acquire).is_null() {
             return Err(Error::new(Reason::Libcrypto).with("out of memory for the method tables"));
         }
     }
@@ -75,15 +69,10 @@ pub(crate) fn forget() {
 
 /// The NIDs that the engine serves.
 pub(crate) fn nids() -> (*const c_int, c_int) {
-    (
-        NIDS.as_ptr().cast(),
-        c_int::try_from(NIDS.len()).expect("a few schemes"),
-    )
+    (NIDS.as_ptr().cast(), c_int::try_from(NIDS.len()).expect("a few schemes"))
 }
 
 /// The row of a NID.
 pub(crate) fn row_of(nid: c_int) -> Option<&'static Row> {
-    scheme::all()
-        .into_iter()
-        .find(|row| nid != 0 && row.nid.load(Ordering::Acquire) == nid)
+    scheme::all().into_iter().find(|row| nid != 0 && row.nid.load(Ordering::Acquire) == nid)
 }

@@ -16,10 +16,7 @@ struct Log(Mutex<Vec<String>>);
 
 impl Log {
     fn add(&self, line: String) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(line);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
 }
 
@@ -79,22 +76,13 @@ impl Backend {
                 thread::spawn(move || drop(serve(stream, &log)));
             }
         });
-        Backend {
-            address,
-            log,
-            stop,
-            acceptor: Some(acceptor),
-        }
+        Backend { address, log, stop, acceptor: Some(acceptor) }
     }
 
     /// What was asked so far: lines, or paths.
     #[must_use]
     pub fn asked(&self) -> Vec<String> {
-        self.log
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.log.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -124,18 +112,12 @@ fn answer(stream: TcpStream, title: &str, images: usize, log: &Log) -> io::Resul
         return Ok(());
     };
     log.add(path.to_owned());
-    let image = path
-        .strip_prefix("/image-")
-        .and_then(|name| name.split('.').next()?.parse().ok());
+    let image = path.strip_prefix("/image-").and_then(|name| name.split('.').next()?.parse().ok());
     let (status, kind, body) = match (path, image) {
         ("/", _) => ("200 OK", "text/html; charset=utf-8", page(title, images)),
         ("/loaded", _) => ("200 OK", "text/plain", "seen\n".to_owned()),
         (_, Some(number)) => ("200 OK", "image/svg+xml", drawing(number)),
-        _ => (
-            "404 Not Found",
-            "text/plain",
-            "there is no such page\n".to_owned(),
-        ),
+        _ => ("404 Not Found", "text/plain", "there is no such page\n".to_owned()),
     };
     let length = body.len();
     write!(
@@ -149,10 +131,7 @@ fn page(title: &str, images: usize) -> String {
     let mut list = String::new();
     for number in 0..images {
         // Writing to a string cannot fail.
-        let _ = writeln!(
-            list,
-            "<img src=\"/image-{number}.svg\" alt=\"image {number} is missing\">"
-        );
+        let _ = writeln!(list, "<img src=\"/image-{number}.svg\" alt=\"image {number} is missing\">");
     }
     format!(
         "<!DOCTYPE html>
@@ -172,11 +151,7 @@ fn drawing(number: usize) -> String {
     let mut dots = String::new();
     for (row, column) in (0..9).flat_map(|row| (0..9).map(move |column| (row, column))) {
         let (x, y) = (20 + column * 20 + (row * (number + 1)) % 20, 20 + row * 20);
-        let _ = write!(
-            dots,
-            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{}\"/>",
-            3 + (row + column + number) % 4
-        );
+        let _ = write!(dots, "<circle cx=\"{x}\" cy=\"{y}\" r=\"{}\"/>", 3 + (row + column + number) % 4);
     }
     let hue = number * 57 % 360;
     format!(

@@ -190,13 +190,8 @@ fn collect(
 /// # Panics
 /// There is no such process, or no program `kill`.
 pub fn signal(process: u32, name: &str) {
-    let status = Command::new("kill")
-        .args([format!("-{name}"), process.to_string()])
-        .status();
-    assert!(
-        status.expect("the program kill").success(),
-        "there is no process {process} to get {name}"
-    );
+    let status = Command::new("kill").args([format!("-{name}"), process.to_string()]).status();
+    assert!(status.expect("the program kill").success(), "there is no process {process} to get {name}");
 }
 
 /// Whether a process runs: it exists and is not a zombie that nobody has waited for.
@@ -204,9 +199,7 @@ pub fn signal(process: u32, name: &str) {
 pub fn runs(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The state follows the program's name, which stands in parentheses and may hold any character.
-    let state = stat
-        .rsplit_once(") ")
-        .and_then(|(_, rest)| rest.chars().next());
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     state.is_some_and(|state| state != 'Z')
 }
 

@@ -11,10 +11,7 @@ use crate::error::{self, Error, Function, Reason};
 /// An error is put into OpenSSL's error queue under our library's name, with `function` and its reason; so is a panic,
 /// which ends here. In both cases C gets the failure value of the callback's convention.
 #[track_caller]
-pub(crate) fn guard<R: Convention>(
-    function: Function,
-    body: impl FnOnce() -> Result<R, Error>,
-) -> R::C {
+pub(crate) fn guard<R: Convention>(function: Function, body: impl FnOnce() -> Result<R, Error>) -> R::C {
     // AssertUnwindSafe: what a callback shares with others is behind locks that are used again after a panic only where
     // the state is whole at every moment (see `keypair`), or belongs to sntrup-core, which says the same of its stock.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -47,10 +44,7 @@ pub(crate) fn silence_panics() {
 fn record_place(info: &PanicHookInfo<'_>) {
     if let Some(place) = info.location() {
         let place = format!("{}:{}", place.file(), place.line());
-        error::raise(
-            Function::Panic,
-            &Error::new(Reason::PanicStopped).with(place),
-        );
+        error::raise(Function::Panic, &Error::new(Reason::PanicStopped).with(place));
     }
 }
 
@@ -65,23 +59,15 @@ pub(crate) mod fault {
 
     /// The next call of the named callback panics. False if there is no such callback.
     pub(crate) fn aim(name: &str) -> bool {
-        let target = Function::ALL
-            .iter()
-            .find(|f| f.name().to_bytes() == name.as_bytes());
+        let target = Function::ALL.iter().find(|f| f.name().to_bytes() == name.as_bytes());
         TARGET.store(target.map_or(0, |f| *f as i32), Ordering::SeqCst);
         target.is_some()
     }
 
     pub(super) fn strike(function: Function) {
-        if TARGET
-            .compare_exchange(function as i32, 0, Ordering::SeqCst, Ordering::SeqCst)
-            .is_ok()
-        {
+        if TARGET.compare_exchange(function as i32, 0, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
             let secret = [0x5e, 0xc2, 0xe7];
-            assert_eq!(
-                secret, [0; 3],
-                "an injected panic, whose message must not be printed"
-            );
+            assert_eq!(secret, [0; 3], "an injected panic, whose message must not be printed");
         }
     }
 }

@@ -22,10 +22,7 @@ impl Pkey<'_> {
     /// callback that may change the key, C must allow that, whatever `const` says.
     pub(crate) unsafe fn borrow(raw: *const sys::EVP_PKEY) -> Result<Self, Error> {
         match NonNull::new(raw.cast_mut()) {
-            Some(raw) => Ok(Self {
-                raw,
-                lent: PhantomData,
-            }),
+            Some(raw) => Ok(Self { raw, lent: PhantomData }),
             None => Err(Error::new(Reason::NullArgument).with("the key is NULL")),
         }
     }
@@ -40,10 +37,7 @@ impl Pkey<'_> {
         // SAFETY: the caller says that the context is live; it holds a reference to its key.
         let raw = unsafe { sys::EVP_PKEY_CTX_get0_pkey(ctx) };
         match NonNull::new(raw) {
-            Some(raw) => Ok(Self {
-                raw,
-                lent: PhantomData,
-            }),
+            Some(raw) => Ok(Self { raw, lent: PhantomData }),
             None => Err(Error::new(Reason::NoKey).with("the context was made without a key")),
         }
     }
@@ -96,11 +90,7 @@ impl Output<'_> {
     /// `len` must be NULL or writable, and `data` NULL or `*len` writable bytes, for as long as the value is used.
     pub(crate) unsafe fn borrow(data: *mut c_uchar, len: *mut usize) -> Result<Self, Error> {
         match NonNull::new(len) {
-            Some(len) => Ok(Self {
-                data,
-                len,
-                lent: PhantomData,
-            }),
+            Some(len) => Ok(Self { data, len, lent: PhantomData }),
             None => Err(Error::new(Reason::NullArgument).with("the place for the length is NULL")),
         }
     }
@@ -121,8 +111,7 @@ impl Output<'_> {
         // SAFETY: `len` is readable, by the contract of `borrow`.
         let room = unsafe { self.len.read() };
         if room < size {
-            return Err(Error::new(Reason::BufferTooSmall)
-                .with(format!("{size} bytes needed, {room} given")));
+            return Err(Error::new(Reason::BufferTooSmall).with(format!("{size} bytes needed, {room} given")));
         }
         Ok(())
     }
@@ -156,10 +145,7 @@ impl Buffer {
         };
         // SAFETY: the allocation is `source.len()` bytes long, and new.
         unsafe { ptr::copy_nonoverlapping(source.as_ptr(), data.as_ptr(), source.len()) };
-        Ok(Self {
-            data,
-            len: source.len(),
-        })
+        Ok(Self { data, len: source.len() })
     }
 
     /// The length in bytes, as C's `int`.
@@ -181,8 +167,6 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         // SAFETY: the buffer came from CRYPTO_malloc with this length and was not handed over.
-        unsafe {
-            sys::CRYPTO_clear_free(self.data.as_ptr().cast(), self.len, c"engntru".as_ptr(), 0)
-        }
+        unsafe { sys::CRYPTO_clear_free(self.data.as_ptr().cast(), self.len, c"engntru".as_ptr(), 0) }
     }
 }

@@ -9,10 +9,9 @@ use std::ffi::{c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
 #[cfg(openssl1)]
 pub(crate) use openssl_sys::ERR_put_error;
 pub(crate) use openssl_sys::{
-    ASN1_OBJECT, BIO, BIO_write, CRYPTO_malloc, ENGINE, ERR_PACK, ERR_STRING_DATA,
-    ERR_get_next_error_library, ERR_load_strings, EVP_PKEY, EVP_PKEY_CTX, EVP_PKEY_assign,
-    EVP_PKEY_id, OBJ_create, OBJ_nid2obj, OBJ_sn2nid, OpenSSL_version_num, PKCS8_PRIV_KEY_INFO,
-    RAND_priv_bytes, X509_ALGOR, X509_ALGOR_get0,
+    ASN1_OBJECT, BIO, BIO_write, CRYPTO_malloc, ENGINE, ERR_PACK, ERR_STRING_DATA, ERR_get_next_error_library,
+    ERR_load_strings, EVP_PKEY, EVP_PKEY_CTX, EVP_PKEY_assign, EVP_PKEY_id, OBJ_create, OBJ_nid2obj, OBJ_sn2nid,
+    OpenSSL_version_num, PKCS8_PRIV_KEY_INFO, RAND_priv_bytes, X509_ALGOR, X509_ALGOR_get0,
 };
 #[cfg(openssl3)]
 pub(crate) use openssl_sys::{ERR_new, ERR_set_debug, ERR_set_error};
@@ -25,12 +24,7 @@ pub(crate) const V_ASN1_UNDEF: c_int = -1;
 pub(crate) enum ASN1_PCTX {}
 
 unsafe extern "C" {
-    pub(crate) fn ASN1_buf_print(
-        bio: *mut BIO,
-        buf: *const c_uchar,
-        len: usize,
-        indent: c_int,
-    ) -> c_int;
+    pub(crate) fn ASN1_buf_print(bio: *mut BIO, buf: *const c_uchar, len: usize, indent: c_int) -> c_int;
 }
 
 // ---- openssl/bio.h
@@ -67,8 +61,7 @@ pub(crate) struct ENGINE_CMD_DEFN {
 #[repr(C)]
 pub(crate) struct dynamic_MEM_fns {
     pub(crate) malloc_fn: Option<unsafe extern "C" fn(usize, *const c_char, c_int) -> *mut c_void>,
-    pub(crate) realloc_fn:
-        Option<unsafe extern "C" fn(*mut c_void, usize, *const c_char, c_int) -> *mut c_void>,
+    pub(crate) realloc_fn: Option<unsafe extern "C" fn(*mut c_void, usize, *const c_char, c_int) -> *mut c_void>,
     pub(crate) free_fn: Option<unsafe extern "C" fn(*mut c_void, *const c_char, c_int)>,
 }
 
@@ -87,12 +80,8 @@ pub(crate) type EngineCtrlFn = unsafe extern "C" fn(
     p: *mut c_void,
     f: Option<unsafe extern "C" fn()>,
 ) -> c_int;
-pub(crate) type PkeyMethsFn = unsafe extern "C" fn(
-    e: *mut ENGINE,
-    out: *mut *mut EVP_PKEY_METHOD,
-    nids: *mut *const c_int,
-    nid: c_int,
-) -> c_int;
+pub(crate) type PkeyMethsFn =
+    unsafe extern "C" fn(e: *mut ENGINE, out: *mut *mut EVP_PKEY_METHOD, nids: *mut *const c_int, nid: c_int) -> c_int;
 pub(crate) type PkeyAsn1MethsFn = unsafe extern "C" fn(
     e: *mut ENGINE,
     out: *mut *mut EVP_PKEY_ASN1_METHOD,
@@ -132,10 +121,8 @@ pub(crate) enum EVP_PKEY_METHOD {}
 pub(crate) enum EVP_PKEY_ASN1_METHOD {}
 
 pub(crate) type CtxFn = unsafe extern "C" fn(ctx: *mut EVP_PKEY_CTX) -> c_int;
-pub(crate) type CtxCopyFn =
-    unsafe extern "C" fn(dst: *mut EVP_PKEY_CTX, src: *const EVP_PKEY_CTX) -> c_int;
-pub(crate) type KeygenFn =
-    unsafe extern "C" fn(ctx: *mut EVP_PKEY_CTX, pkey: *mut EVP_PKEY) -> c_int;
+pub(crate) type CtxCopyFn = unsafe extern "C" fn(dst: *mut EVP_PKEY_CTX, src: *const EVP_PKEY_CTX) -> c_int;
+pub(crate) type KeygenFn = unsafe extern "C" fn(ctx: *mut EVP_PKEY_CTX, pkey: *mut EVP_PKEY) -> c_int;
 pub(crate) type CryptFn = unsafe extern "C" fn(
     ctx: *mut EVP_PKEY_CTX,
     out: *mut c_uchar,
@@ -143,45 +130,29 @@ pub(crate) type CryptFn = unsafe extern "C" fn(
     input: *const c_uchar,
     inlen: usize,
 ) -> c_int;
-pub(crate) type DeriveFn =
-    unsafe extern "C" fn(ctx: *mut EVP_PKEY_CTX, key: *mut c_uchar, keylen: *mut usize) -> c_int;
+pub(crate) type DeriveFn = unsafe extern "C" fn(ctx: *mut EVP_PKEY_CTX, key: *mut c_uchar, keylen: *mut usize) -> c_int;
 pub(crate) type CtxCtrlFn =
     unsafe extern "C" fn(ctx: *mut EVP_PKEY_CTX, kind: c_int, p1: c_int, p2: *mut c_void) -> c_int;
-pub(crate) type CtxCtrlStrFn = unsafe extern "C" fn(
-    ctx: *mut EVP_PKEY_CTX,
-    kind: *const c_char,
-    value: *const c_char,
-) -> c_int;
+pub(crate) type CtxCtrlStrFn =
+    unsafe extern "C" fn(ctx: *mut EVP_PKEY_CTX, kind: *const c_char, value: *const c_char) -> c_int;
 
-pub(crate) type PubDecodeFn =
-    unsafe extern "C" fn(pkey: *mut EVP_PKEY, public: *const X509_PUBKEY) -> c_int;
-pub(crate) type PubEncodeFn =
-    unsafe extern "C" fn(public: *mut X509_PUBKEY, pkey: *const EVP_PKEY) -> c_int;
+pub(crate) type PubDecodeFn = unsafe extern "C" fn(pkey: *mut EVP_PKEY, public: *const X509_PUBKEY) -> c_int;
+pub(crate) type PubEncodeFn = unsafe extern "C" fn(public: *mut X509_PUBKEY, pkey: *const EVP_PKEY) -> c_int;
 pub(crate) type CompareFn = unsafe extern "C" fn(a: *const EVP_PKEY, b: *const EVP_PKEY) -> c_int;
-pub(crate) type PrintFn = unsafe extern "C" fn(
-    out: *mut BIO,
-    pkey: *const EVP_PKEY,
-    indent: c_int,
-    options: *mut ASN1_PCTX,
-) -> c_int;
+pub(crate) type PrintFn =
+    unsafe extern "C" fn(out: *mut BIO, pkey: *const EVP_PKEY, indent: c_int, options: *mut ASN1_PCTX) -> c_int;
 pub(crate) type NumberFn = unsafe extern "C" fn(pkey: *const EVP_PKEY) -> c_int;
-pub(crate) type PrivDecodeFn =
-    unsafe extern "C" fn(pkey: *mut EVP_PKEY, p8: *const PKCS8_PRIV_KEY_INFO) -> c_int;
-pub(crate) type PrivEncodeFn =
-    unsafe extern "C" fn(p8: *mut PKCS8_PRIV_KEY_INFO, pkey: *const EVP_PKEY) -> c_int;
+pub(crate) type PrivDecodeFn = unsafe extern "C" fn(pkey: *mut EVP_PKEY, p8: *const PKCS8_PRIV_KEY_INFO) -> c_int;
+pub(crate) type PrivEncodeFn = unsafe extern "C" fn(p8: *mut PKCS8_PRIV_KEY_INFO, pkey: *const EVP_PKEY) -> c_int;
 pub(crate) type ParamDecodeFn =
     unsafe extern "C" fn(pkey: *mut EVP_PKEY, der: *mut *const c_uchar, len: c_int) -> c_int;
-pub(crate) type ParamEncodeFn =
-    unsafe extern "C" fn(pkey: *const EVP_PKEY, der: *mut *mut c_uchar) -> c_int;
-pub(crate) type ParamCopyFn =
-    unsafe extern "C" fn(to: *mut EVP_PKEY, from: *const EVP_PKEY) -> c_int;
+pub(crate) type ParamEncodeFn = unsafe extern "C" fn(pkey: *const EVP_PKEY, der: *mut *mut c_uchar) -> c_int;
+pub(crate) type ParamCopyFn = unsafe extern "C" fn(to: *mut EVP_PKEY, from: *const EVP_PKEY) -> c_int;
 pub(crate) type FreeFn = unsafe extern "C" fn(pkey: *mut EVP_PKEY);
 pub(crate) type PkeyCtrlFn =
     unsafe extern "C" fn(pkey: *mut EVP_PKEY, op: c_int, arg1: c_long, arg2: *mut c_void) -> c_int;
-pub(crate) type SetRawFn =
-    unsafe extern "C" fn(pkey: *mut EVP_PKEY, bytes: *const c_uchar, len: usize) -> c_int;
-pub(crate) type GetRawFn =
-    unsafe extern "C" fn(pkey: *const EVP_PKEY, bytes: *mut c_uchar, len: *mut usize) -> c_int;
+pub(crate) type SetRawFn = unsafe extern "C" fn(pkey: *mut EVP_PKEY, bytes: *const c_uchar, len: usize) -> c_int;
+pub(crate) type GetRawFn = unsafe extern "C" fn(pkey: *const EVP_PKEY, bytes: *mut c_uchar, len: *mut usize) -> c_int;
 
 unsafe extern "C" {
     pub(crate) fn EVP_PKEY_get0(pkey: *const EVP_PKEY) -> *mut c_void;
@@ -190,31 +161,11 @@ unsafe extern "C" {
     pub(crate) fn EVP_PKEY_meth_new(id: c_int, flags: c_int) -> *mut EVP_PKEY_METHOD;
     pub(crate) fn EVP_PKEY_meth_free(method: *mut EVP_PKEY_METHOD);
     pub(crate) fn EVP_PKEY_meth_set_copy(method: *mut EVP_PKEY_METHOD, copy: CtxCopyFn);
-    pub(crate) fn EVP_PKEY_meth_set_keygen(
-        method: *mut EVP_PKEY_METHOD,
-        init: Option<CtxFn>,
-        keygen: KeygenFn,
-    );
-    pub(crate) fn EVP_PKEY_meth_set_encrypt(
-        method: *mut EVP_PKEY_METHOD,
-        init: Option<CtxFn>,
-        encrypt: CryptFn,
-    );
-    pub(crate) fn EVP_PKEY_meth_set_decrypt(
-        method: *mut EVP_PKEY_METHOD,
-        init: Option<CtxFn>,
-        decrypt: CryptFn,
-    );
-    pub(crate) fn EVP_PKEY_meth_set_derive(
-        method: *mut EVP_PKEY_METHOD,
-        init: Option<CtxFn>,
-        derive: DeriveFn,
-    );
-    pub(crate) fn EVP_PKEY_meth_set_ctrl(
-        method: *mut EVP_PKEY_METHOD,
-        ctrl: CtxCtrlFn,
-        text: Option<CtxCtrlStrFn>,
-    );
+    pub(crate) fn EVP_PKEY_meth_set_keygen(method: *mut EVP_PKEY_METHOD, init: Option<CtxFn>, keygen: KeygenFn);
+    pub(crate) fn EVP_PKEY_meth_set_encrypt(method: *mut EVP_PKEY_METHOD, init: Option<CtxFn>, encrypt: CryptFn);
+    pub(crate) fn EVP_PKEY_meth_set_decrypt(method: *mut EVP_PKEY_METHOD, init: Option<CtxFn>, decrypt: CryptFn);
+    pub(crate) fn EVP_PKEY_meth_set_derive(method: *mut EVP_PKEY_METHOD, init: Option<CtxFn>, derive: DeriveFn);
+    pub(crate) fn EVP_PKEY_meth_set_ctrl(method: *mut EVP_PKEY_METHOD, ctrl: CtxCtrlFn, text: Option<CtxCtrlStrFn>);
 
     pub(crate) fn EVP_PKEY_asn1_new(
         id: c_int,
@@ -249,10 +200,7 @@ unsafe extern "C" {
     );
     pub(crate) fn EVP_PKEY_asn1_set_free(method: *mut EVP_PKEY_ASN1_METHOD, free: FreeFn);
     pub(crate) fn EVP_PKEY_asn1_set_ctrl(method: *mut EVP_PKEY_ASN1_METHOD, ctrl: PkeyCtrlFn);
-    pub(crate) fn EVP_PKEY_asn1_set_security_bits(
-        method: *mut EVP_PKEY_ASN1_METHOD,
-        bits: NumberFn,
-    );
+    pub(crate) fn EVP_PKEY_asn1_set_security_bits(method: *mut EVP_PKEY_ASN1_METHOD, bits: NumberFn);
     pub(crate) fn EVP_PKEY_asn1_set_set_priv_key(method: *mut EVP_PKEY_ASN1_METHOD, set: SetRawFn);
     pub(crate) fn EVP_PKEY_asn1_set_set_pub_key(method: *mut EVP_PKEY_ASN1_METHOD, set: SetRawFn);
     pub(crate) fn EVP_PKEY_asn1_set_get_priv_key(method: *mut EVP_PKEY_ASN1_METHOD, get: GetRawFn);
