@@ -1,4 +1,5 @@
 # Shared by the scripts that build and test OpenSSL: messages, tools, source and patches. To be sourced by bash.
+# shellcheck shell=bash
 # Steps and errors go to stderr, so that stdout stays for results.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)

@@ -214,20 +214,28 @@ fn the_engine_of_another_series_is_refused() {
     let meeting = bed.connect((&bed.engine, &["-groups", "sntrup761:X25519"]), (&program, &["-groups", "sntrup761"]));
     assert_eq!(meeting.client.end.status.code(), Some(1), "{meeting:?}");
     assert!(meeting.client.end.stderr.contains("no engine provides it"), "{meeting:?}");
-    let load = |program: &OpenSsl, path: &Path| {
+    let load = |program: &OpenSsl, path: &Path, libraries: Option<&Path>| {
         let path = format!("SO_PATH:{}", path.display());
-        program.run(&["engine", "-t", "-pre", &path, "-pre", "LIST_ADD:2", "-pre", "LOAD", "dynamic"])
+        let arguments = ["engine", "-t", "-pre", &path, "-pre", "LIST_ADD:2", "-pre", "LOAD", "dynamic"];
+        let mut command = program.command(&arguments);
+        if let Some(libraries) = libraries {
+            command.env("LD_LIBRARY_PATH", libraries);
+        }
+        let end = proc::run(command, PATIENCE).unwrap();
+        // A crash would be a signal and no exit status.
+        assert!(end.status.code().is_some(), "{end:?}");
+        end
     };
-    let end = load(&bed.bare, &env::system_engine());
-    assert!(end.status.code().is_some(), "{end:?}");
+    let end = load(&bed.bare, &env::system_engine(), None);
     assert!(end.stdout.contains("[Failure]: LOAD"), "{}", end.all());
-    // Built for 1.1.1, loaded into 3.x: its libcrypto is not there, or it is turned away.
-    let end = load(&bed.system, &env::engine());
-    assert!(end.status.code().is_some(), "{end:?}");
-    assert!(end.stdout.contains("[Failure]: LOAD"), "{}", end.all());
+    // Built for 1.1.1, loaded into 3.x: its libcrypto is not there; and where it is there, the engine turns the other one away.
+    for libraries in [None, Some(env::openssl().join("lib"))] {
+        let end = load(&bed.system, &env::engine(), libraries.as_deref());
+        assert!(end.stdout.contains("[Failure]: LOAD"), "{}", end.all());
+    }
     // Each with its own series is fine, so that the refusals above are for the series.
     for (program, engine) in [(&bed.bare, env::engine()), (&bed.system, env::system_engine())] {
-        let end = load(program, &engine);
+        let end = load(program, &engine, None);
         assert!(end.stdout.contains("[Success]: LOAD") && end.stdout.contains("Loaded: (engntru)"), "{}", end.all());
     }
 }

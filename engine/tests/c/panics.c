@@ -17,7 +17,14 @@ static int do_keygen(void) {
 }
 static int do_encrypt(void) { return try_encrypt(s, key, ct); }
 static int do_decrypt(void) { return try_decrypt(key, ct, s->ct); }
-static int do_derive(void) { return try_encrypt(s, key, ct) == 1 && try_derive(key, secret) == 1; }
+static int do_derive(void) {
+    size_t len = sizeof secret;
+    EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(key, NULL);
+    CHECK(ctx != NULL && EVP_PKEY_derive_init(ctx) == 1);
+    int ok = EVP_PKEY_derive(ctx, secret, &len);
+    EVP_PKEY_CTX_free(ctx);
+    return ok;
+}
 static int do_context_ctrl(void) {
     EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(key, NULL);
     CHECK(ctx != NULL && EVP_PKEY_derive_init(ctx) == 1);
@@ -152,8 +159,14 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < sizeof CALLS / sizeof *CALLS; i++) {
         aim(CALLS[i].callback);
         CHECK(CALLS[i].call() <= 0);
-        EXPECT_ERROR(CALLS[i].callback, "a panic was stopped");
+        CHECK(ERR_peek_error() != 0);
+        if (CALLS[i].call == do_pub_decode)
+            ERR_clear_error(); /* OpenSSL tries once and drops the entries, then tries again, and is content */
+        else
+            EXPECT_ERROR(CALLS[i].callback, "a panic was stopped");
         CHECK(CALLS[i].call() == 1);
+        if (CALLS[i].call == do_priv_decode)
+            ERR_clear_error(); /* OpenSSL 3 leaves the entry of its first attempt, which is not through the engine */
         QUIET();
     }
 
@@ -179,9 +192,13 @@ int main(int argc, char **argv) {
     aim("bind_engine");
     CHECK(ENGINE_remove(e) == 1);
     ENGINE_free(e);
+    ENGINE_free(e); /* the reference that OpenSSL keeps when finish fails */
     QUIET();
     CHECK(try_load(argv[1]) == NULL);
-    EXPECT_ERROR("bind_engine", "a panic was stopped");
+    int entries = 0; /* without texts: those are loaded by the function that panicked */
+    for (unsigned long code; (code = ERR_get_error()) != 0;)
+        entries += ERR_GET_REASON(code) == 118;
+    CHECK(entries == 2);
     e = load(argv[1]);
     exchange(s);
     unload(e);

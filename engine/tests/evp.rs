@@ -1,0 +1,67 @@
+//! The engine through EVP, in plain C programs: the openssl tool registers every engine and so hides loading mistakes.
+
+mod common;
+
+use std::fs;
+
+use common::{Target, pass, run, scratch};
+
+on_each_openssl! {
+    /// Right answers, an empty error queue after every operation (L6), and an error entry for every misuse.
+    fn operations(target) {
+        pass("operations", target.command("operations").arg("3"));
+    }
+
+    /// Bound, refused while bound, destroyed, bound again; commands and lookups.
+    fn lifetime(target) {
+        pass("lifetime", &mut target.command("lifetime"));
+    }
+
+    /// A bind that fails half way takes everything back, for each point at which it can run out of memory.
+    fn bind_failure(target) {
+        pass("bind_failure", &mut target.command("bind_failure"));
+    }
+
+    /// 64 threads make the first call of all (P4), threads share a key, threads end after the engine was unloaded (L7).
+    fn threads(target) {
+        pass("threads", &mut target.command("threads"));
+    }
+
+    /// A filled stock, 8 forked children, two of them nested deeper, 64 keys each: no key and no secret twice (P1).
+    fn forks(target) {
+        let records = scratch().join(format!("{}-forks.records", target.name));
+        pass("forks", target.command("forks").arg(&records));
+        fs::remove_file(records).expect("the program wrote its records");
+    }
+
+    /// The random generator fails at its n-th call, for every n (K6).
+    fn random(target) {
+        pass("random", &mut target.command("random"));
+    }
+
+    /// 1000 exchanges, then finish and free: the stocked secrets are gone from memory (L8).
+    fn memory(target) {
+        pass("memory", target.command("memory").arg("1000"));
+    }
+
+    /// The deepest stack of each operation is under 16 KiB.
+    fn stack(target) {
+        let report = pass("stack", &mut target.command("stack"));
+        println!("OpenSSL {}:\n{report}", target.name);
+    }
+
+    /// An injected panic comes back as an error, in every callback, with the process alive and its message unprinted (L9).
+    fn panics(target) {
+        let engine = target.fault_injection_engine();
+        let (output, stdout, stderr) = run(Target { engine, prefix: target.prefix.clone(), ..*target }.command("panics").env("RUST_BACKTRACE", "1"));
+        assert!(output.status.success() && stdout.ends_with("panics: ok\n"), "{}\n{stdout}\n{stderr}", output.status);
+        assert_eq!(stderr, "", "a panic must print nothing");
+    }
+
+    /// No invalid access and no lost memory in operations, in the engine's life, and in binds that fail.
+    fn valgrind(target) {
+        pass("operations", target.command_under_valgrind("operations").arg("2"));
+        pass("lifetime", &mut target.command_under_valgrind("lifetime"));
+        pass("bind_failure", &mut target.command_under_valgrind("bind_failure"));
+    }
+}
