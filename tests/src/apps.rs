@@ -300,7 +300,7 @@ pub fn start_nginx(bed: &Bed, conf: &Path, server: &str) -> Result<Running, Fini
         home.display(),
         server.replace("PORT", &port.to_string())
     );
-    let file = home.join("nginx.conf");
+    let file = bed.path("nginx.conf");
     std::fs::write(&file, text).expect("a file in the temporary directory");
     let mut command = App::nginx().command(conf);
     command.arg("-p").arg(&home).arg("-c").arg(&file);

@@ -139,6 +139,21 @@ impl Bed {
     #[must_use]
     pub fn with_key(kind: KeyKind) -> Self {
         let directory = tempfile::Builder::new().prefix("engntru-").tempdir().expect("a temporary directory");
+        Self::lay(directory, kind)
+    }
+
+    /// A fresh bed in a directory of this name, which must not be there yet and which stays.
+    ///
+    /// # Panics
+    /// The directory cannot be made, or as [`Bed::new`].
+    #[must_use]
+    pub fn kept(path: &Path) -> Self {
+        let (parent, name) = (path.parent().unwrap_or(Path::new(".")), path.file_name().unwrap_or_default());
+        let directory = tempfile::Builder::new().prefix(name).rand_bytes(0).disable_cleanup(true).tempdir_in(parent);
+        Self::lay(directory.unwrap_or_else(|error| panic!("{}: {error}", path.display())), KeyKind::P256)
+    }
+
+    fn lay(directory: TempDir, kind: KeyKind) -> Self {
         let bare = OpenSsl::bare(env::openssl().join("bin/openssl"));
         let conf = Conf::engine(&env::engine()).write(directory.path().join("engine.cnf"));
         let engine = bare.with_conf(conf.expect("an openssl.cnf in the temporary directory"));
