@@ -98,6 +98,8 @@ pub enum KeyKind {
     P256,
     /// RSA with 2048 bits.
     Rsa,
+    /// Ed25519.
+    Ed25519,
 }
 
 /// A certificate and its key, as PEM files.
@@ -260,6 +262,7 @@ fn make_certificate(openssl: &OpenSsl, directory: &Path, kind: KeyKind) -> Certi
     match kind {
         KeyKind::P256 => command.args(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]),
         KeyKind::Rsa => command.args(["-newkey", "rsa:2048"]),
+        KeyKind::Ed25519 => command.args(["-newkey", "ed25519"]),
     };
     command.arg("-config").arg(request).arg("-keyout").arg(&key).arg("-out").arg(&certificate);
     let end = proc::run(command, PATIENCE).unwrap_or_else(|error| panic!("{error}"));
