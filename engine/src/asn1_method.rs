@@ -15,7 +15,7 @@ use sntrup_core::{PublicKey, SecretKey, decapsulate, encapsulate};
 use crate::error::{Error, Function, Reason};
 use crate::ffi::guard::guard;
 use crate::ffi::handles::{self, Buffer, Output, Pkey};
-use crate::ffi::returns::{Comparison, Done, Nothing, Number, Reply};
+use crate::ffi::returns::{Comparison, Done, Number, Reply};
 use crate::ffi::sys;
 use crate::keypair::Keys;
 use crate::rng::OpensslRandom;
@@ -116,10 +116,7 @@ unsafe extern "C" fn security_bits<S: Scheme>(_: *const sys::EVP_PKEY) -> c_int 
 
 unsafe extern "C" fn free<S: Scheme>(pkey: *mut sys::EVP_PKEY) {
     // SAFETY: EVP_PKEY_free, or a change of type, gives a key that is still whole.
-    guard(Function::KeyFree, || {
-        Keys::<S>::release(unsafe { Pkey::borrow(pkey) }?);
-        Ok(Nothing)
-    })
+    guard(Function::KeyFree, || Ok(Keys::<S>::release(unsafe { Pkey::borrow(pkey) }?)))
 }
 
 unsafe extern "C" fn ctrl<S: Scheme>(pkey: *mut sys::EVP_PKEY, op: c_int, arg1: c_long, arg2: *mut c_void) -> c_int {

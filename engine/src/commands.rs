@@ -81,9 +81,11 @@ pub(crate) unsafe fn execute(command: c_int, number: c_long, text: *mut c_void) 
         BATCH_SIZE => set_batch_size(number)?,
         // SAFETY: the caller's contract.
         BACKEND => set_backend(unsafe { argument(text) }?)?,
-        // SAFETY: the caller's contract, here and in the two that follow.
+        // SAFETY: the caller's contract.
         VERSION => unsafe { tell(number, text, env!("CARGO_PKG_VERSION")) }?,
+        // SAFETY: the caller's contract.
         BACKEND_IN_USE => unsafe { tell(number, text, &Backend::active().to_string()) }?,
+        // SAFETY: the caller's contract.
         STOCK_LEVEL => unsafe { tell(number, text, &stock_level()) }?,
         #[cfg(feature = "fault-injection")]
         INJECT_PANIC => {

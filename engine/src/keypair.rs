@@ -15,6 +15,7 @@ use sntrup_core::{KeyPair, PublicKey, SecretKey, SharedSecret};
 
 use crate::error::{Error, Reason};
 use crate::ffi::handles::Pkey;
+use crate::ffi::returns::Nothing;
 use crate::scheme::Scheme;
 
 /// A public key, and its secret key unless it is a peer's.
@@ -96,14 +97,16 @@ impl<S: Scheme> Keys<S> {
     }
 
     /// Frees, and by that wipes, the content of an EVP_PKEY that is about to be freed or to change its type.
-    pub(crate) fn release(pkey: Pkey<'_>) {
+    pub(crate) fn release(pkey: Pkey<'_>) -> Nothing {
         let keys = pkey.content().cast::<Self>();
         if !keys.is_null() {
             // SAFETY: as in `peek`; OpenSSL calls this once for each content and clears the pointer.
             drop(unsafe { Box::from_raw(keys) });
         }
+        Nothing
     }
 
+    /// The key or keys.
     pub(crate) fn material(&self) -> RwLockReadGuard<'_, Material<S>> {
         self.material.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -7,7 +7,7 @@ pub const OPENSSL: &str = "ENGNTRU_OPENSSL";
 /// The engine built for that OpenSSL.
 pub const ENGINE: &str = "ENGNTRU_ENGINE";
 /// The engine built for the system's OpenSSL 3.
-pub const SYSTEM_ENGINE: &str = "ENGNTRU_SYSTEM_ENGINE";
+pub const ENGINE_3: &str = "ENGNTRU_ENGINE_3";
 /// The directory with the applications that scripts/get-apps prepares.
 pub const APPS: &str = "ENGNTRU_APPS";
 
@@ -51,8 +51,8 @@ pub fn engine() -> PathBuf {
 /// # Panics
 /// It is not there.
 #[must_use]
-pub fn system_engine() -> PathBuf {
-    path(SYSTEM_ENGINE).unwrap_or_else(|problem| panic!("{problem}"))
+pub fn engine_3() -> PathBuf {
+    path(ENGINE_3).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
 /// The directory of one of the applications that scripts/get-apps prepares: `stunnel`, `debian11` or `gio`.

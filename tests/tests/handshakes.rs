@@ -1,8 +1,9 @@
 //! Handshakes between real programs, judged by what is seen on the wire.
 
-use engntru_tests::bed::{Bed, KEMS, KeyKind, OpenSsl, P256, SNTRUP761, SNTRUP857, X25519};
+use engntru_tests::bed::{Bed, KEMS, KeyKind, OpenSsl, P256, PATIENCE, SNTRUP761, SNTRUP857, X25519};
 use engntru_tests::conf::Conf;
 use engntru_tests::env;
+use engntru_tests::raw::{Hello, RawPeer};
 use engntru_tests::tap::{Delivery, Settings, Tap};
 use engntru_tests::wire::{Alert, ClientHello, TLS12, TLS13};
 use std::time::Duration;
@@ -248,15 +249,14 @@ fn a_retry_leads_from_either_group_to_the_other() {
 }
 
 /// Both sides list sntrup761 and X25519, but the client's only share is for X25519, because it lists that first (W9). Then
-/// X25519 keys the connection at once, whatever order the server prefers: an OpenSSL 1.1.1 server takes the first group of
-/// its own list for which the client sent a share, and asks for another one only when there is none. So for sntrup761 the
-/// client has to list it first.
+/// X25519 keys the connection at once, whatever order the server prefers: an OpenSSL 1.1.1 server takes the client's first
+/// share that it can use, and asks for another one only when there is none. So a client that wants sntrup761 lists it first,
+/// and a server that insists on it lists nothing else.
 #[test]
 fn a_share_that_is_there_wins_over_a_preferred_group_without_one() {
     let bed = Bed::new();
-    for server in ["sntrup761:X25519", "X25519:sntrup761"] {
-        let preference = [&["-groups", server][..], &["-groups", server, "-serverpref"]];
-        for arguments in preference {
+    for list in ["sntrup761:X25519", "X25519:sntrup761"] {
+        for arguments in [&["-groups", list][..], &["-groups", list, "-serverpref"]] {
             let meeting = bed.connect((&bed.engine, arguments), (&bed.engine, &["-groups", "X25519:sntrup761"]));
             assert_eq!(meeting.said.client_hellos()[0].groups.as_deref(), Some(&[X25519, SNTRUP761][..]));
             assert_eq!(meeting.group(), X25519, "{arguments:?}");
@@ -265,7 +265,48 @@ fn a_share_that_is_there_wins_over_a_preferred_group_without_one() {
             let meeting = bed.connect((&bed.engine, arguments), (&bed.engine, &["-groups", "sntrup761:X25519"]));
             assert_eq!(meeting.group(), SNTRUP761, "{arguments:?}");
             assert_eq!(meeting.said.retry(), None, "{arguments:?}");
+            // Of two shares the first one is used, in the client's order.
+            let server = bed.server(&bed.engine, arguments);
+            let shares = [(X25519, vec![9; 32]), (SNTRUP761, vec![0x55; 1158])];
+            for shares in [shares.to_vec(), shares.iter().rev().cloned().collect()] {
+                let hello = Hello { groups: vec![SNTRUP761, X25519], shares: shares.clone(), ..Hello::default() };
+                let mut peer = RawPeer::connect(server.address).unwrap();
+                peer.send(&hello.records()).unwrap();
+                let said = peer.answer().unwrap();
+                let group = said.server_hello().and_then(|hello| hello.group);
+                assert_eq!(group, Some(shares[0].0), "{arguments:?}");
+            }
         }
+    }
+}
+
+/// A resumed connection (psk_dhe_ke) makes fresh shares on both sides (W10).
+#[test]
+fn a_resumed_connection_makes_fresh_shares() {
+    let bed = Bed::new();
+    for kem in KEMS {
+        let server = bed.server(&bed.engine, &["-groups", kem.name]);
+        let tap = Tap::start(server.address, Settings::default()).unwrap();
+        let session = bed.path("session.pem").display().to_string();
+        let shares = |option: &str| {
+            let run = bed.client(&bed.engine, tap.address(), &["-groups", kem.name, option, &session]);
+            assert!(run.succeeded(), "{run:?}");
+            let said = tap.next(PATIENCE).unwrap().conversation().unwrap();
+            let negotiated = said.negotiated().unwrap();
+            assert_eq!(
+                (negotiated.group, negotiated.client_share, negotiated.server_share),
+                (Some(kem.group), Some(kem.public_key), Some(kem.ciphertext))
+            );
+            let hello = said.client_hellos()[0].clone();
+            let server_share = said.server_hello().unwrap().key_exchange.clone().unwrap();
+            (hello.share(kem.group).unwrap().to_vec(), server_share, hello.psk_identities, run.end.stdout)
+        };
+        let first = shares("-sess_out");
+        let second = shares("-sess_in");
+        assert_eq!((first.2, second.2), (0, 1));
+        assert!(first.3.contains("New, TLSv1.3") && second.3.contains("Reused, TLSv1.3"), "{}", second.3);
+        assert_ne!(first.0, second.0, "the client's share was used again");
+        assert_ne!(first.1, second.1, "the server's share was used again");
     }
 }
 

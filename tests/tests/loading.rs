@@ -210,7 +210,7 @@ fn valgrind_is_content_with_a_server_that_meets_malformed_shares() {
 fn the_engine_of_another_series_is_refused() {
     let bed = Bed::new();
     // Built for 3.x, loaded into 1.1.1.
-    let program = bed.configured("other.cnf", &Conf::engine(&env::system_engine()));
+    let program = bed.configured("other.cnf", &Conf::engine(&env::engine_3()));
     let meeting = bed.connect((&bed.engine, &["-groups", "sntrup761:X25519"]), (&program, &["-groups", "sntrup761"]));
     assert_eq!(meeting.client.end.status.code(), Some(1), "{meeting:?}");
     assert!(meeting.client.end.stderr.contains("no engine provides it"), "{meeting:?}");
@@ -226,7 +226,7 @@ fn the_engine_of_another_series_is_refused() {
         assert!(end.status.code().is_some(), "{end:?}");
         end
     };
-    let end = load(&bed.bare, &env::system_engine(), None);
+    let end = load(&bed.bare, &env::engine_3(), None);
     assert!(end.stdout.contains("[Failure]: LOAD"), "{}", end.all());
     // Built for 1.1.1, loaded into 3.x: its libcrypto is not there; and where it is there, the engine turns the other one away.
     for libraries in [None, Some(env::openssl().join("lib"))] {
@@ -234,7 +234,7 @@ fn the_engine_of_another_series_is_refused() {
         assert!(end.stdout.contains("[Failure]: LOAD"), "{}", end.all());
     }
     // Each with its own series is fine, so that the refusals above are for the series.
-    for (program, engine) in [(&bed.bare, env::engine()), (&bed.system, env::system_engine())] {
+    for (program, engine) in [(&bed.bare, env::engine()), (&bed.system, env::engine_3())] {
         let end = load(program, &engine, None);
         assert!(end.stdout.contains("[Success]: LOAD") && end.stdout.contains("Loaded: (engntru)"), "{}", end.all());
     }
@@ -243,7 +243,7 @@ fn the_engine_of_another_series_is_refused() {
 /// The library brings no libcrypto of its own: it needs the shared one of its series, and defines none of its symbols (L3).
 #[test]
 fn there_is_no_libcrypto_inside_the_library() {
-    for (engine, needed) in [(env::engine(), "libcrypto.so.1.1"), (env::system_engine(), "libcrypto.so.3")] {
+    for (engine, needed) in [(env::engine(), "libcrypto.so.1.1"), (env::engine_3(), "libcrypto.so.3")] {
         let read = |program: &str, arguments: &[&str]| {
             let mut command = Command::new(program);
             command.args(arguments).arg(&engine);

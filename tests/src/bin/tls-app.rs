@@ -27,7 +27,7 @@ const USAGE: &str = "usage: tls-app CERTIFICATE KEY COMMAND...
   late GROUPS ENGINE              the SSL_CTX is made first, the engine loaded afterwards
   lifetime GROUPS COUNT           connections, then OPENSSL_cleanup: who was destroyed, and what is left in memory
 
-GROUPS is a list for both ends, or - for what openssl.cnf says. Each connection prints a line
+GROUPS is a list for both ends, or CLIENT-LIST/SERVER-LIST, or - for what openssl.cnf says. Each connection prints a line
 \"GROUP CLIENT-SHARE SERVER-SHARE SECRET\" with the first 16 bytes of each; the secret is exported keying material.";
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -126,7 +126,8 @@ impl App {
         no_errors("loading the configuration")?;
         server.set_certificate_file(&self.certificate, SslFiletype::PEM)?;
         server.set_private_key_file(&self.key, SslFiletype::PEM)?;
-        for context in [&mut client, &mut server] {
+        let (client_groups, server_groups) = groups.split_once('/').unwrap_or((groups, groups));
+        for (context, groups) in [(&mut client, client_groups), (&mut server, server_groups)] {
             context.set_min_proto_version(Some(SslVersion::TLS1_3))?;
             if groups != "-" {
                 context.set_groups_list(groups)?;
