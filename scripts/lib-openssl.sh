@@ -18,6 +18,7 @@ die() {
 }
 
 # need COMMAND=PACKAGE...: each command must exist; when root, its Debian package is installed, else the user is told.
+# A thing that is known to be missing and is no command may be named instead.
 need() {
     local pair missing=() packages=()
     for pair in "$@"; do
@@ -34,19 +35,12 @@ need() {
         >&2 || die "apt-get could not install ${packages[*]}"
 }
 
-# need_build_tools: what configuring and compiling OpenSSL takes.
+# need_build_tools: what configuring, compiling and testing OpenSSL takes.
 need_build_tools() {
     need perl=perl make=make cc=gcc patch=patch flock=util-linux sha256sum=coreutils
-    # The compiler may be there without the C library's headers.
-    if ! echo '#include <stdlib.h>' | cc -E - >/dev/null 2>&1; then
-        if ((EUID == 0)) && command -v apt-get >/dev/null; then
-            say "installing libc6-dev"
-            { apt-get update -q && apt-get install -qy --no-install-recommends libc6-dev; } >&2 \
-                || die "apt-get could not install libc6-dev"
-        else
-            die "the C library's headers are missing" "run: sudo apt-get install libc6-dev"
-        fi
-    fi
+    # A small Debian has perl without its standard modules, and may have a compiler without the C library's headers.
+    perl -MFindBin -MFile::Compare -MTAP::Harness -Mbigint -e1 2>/dev/null || need "perl's standard modules"=perl
+    echo '#include <stdlib.h>' | cc -E - >/dev/null 2>&1 || need "the C library's headers"=libc6-dev
 }
 
 # patches_folder SERIES: the folder with the patches for that OpenSSL, e.g. 1.1.1w.

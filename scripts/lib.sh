@@ -5,12 +5,16 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib-openssl.sh"
 
 target=${CARGO_TARGET_DIR:-$root/target}
+# A function that fails inside $(...) ends there.
+shopt -s inherit_errexit
 
 # need_rust: cargo and rustc as new as Cargo.toml asks for. A toolchain that has to be fetched goes under target/.
 need_rust() {
     local wanted
     wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
     need cc=gcc
+    # Without the authorities' certificates nothing can be fetched.
+    if command -v apt-get >/dev/null; then need update-ca-certificates=ca-certificates; fi
     rust_is_new_enough "$wanted" && return
     export RUSTUP_HOME=$target/rust/rustup CARGO_HOME=$target/rust/cargo
     export PATH=$CARGO_HOME/bin:$PATH
@@ -38,8 +42,10 @@ rust_is_new_enough() {
 # patched_openssl: builds the patched OpenSSL if need be and prints its prefix.
 patched_openssl() {
     local prefix
-    prefix=$("$root/scripts/build-openssl" 1.1.1w | tail -n 1)
-    [[ -x $prefix/bin/openssl ]] || die "scripts/build-openssl gave no OpenSSL"
+    # Debian's smallest installation has a perl without the modules that OpenSSL's Configure uses.
+    perl -MFindBin -e 1 2>/dev/null || need "perl's modules"=perl
+    prefix=$("$root/scripts/build-openssl" 1.1.1w | tail -n 1) || die "OpenSSL was not built" "its messages are above"
+    [[ -n $prefix && -x $prefix/bin/openssl ]] || die "scripts/build-openssl gave no OpenSSL"
     echo "$prefix"
 }
 

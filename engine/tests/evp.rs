@@ -52,8 +52,8 @@ on_each_openssl! {
 
     /// An injected panic comes back as an error, in every callback, with the process alive and its message unprinted (L9).
     fn panics(target) {
-        let engine = target.fault_injection_engine();
-        let (output, stdout, stderr) = run(Target { engine, prefix: target.prefix.clone(), ..*target }.command("panics").env("RUST_BACKTRACE", "1"));
+        let target = Target { engine: target.fault_injection_engine(), prefix: target.prefix.clone(), ..*target };
+        let (output, stdout, stderr) = run(target.command("panics").env("RUST_BACKTRACE", "1"));
         assert!(output.status.success() && stdout.ends_with("panics: ok\n"), "{}\n{stdout}\n{stderr}", output.status);
         assert_eq!(stderr, "", "a panic must print nothing");
     }

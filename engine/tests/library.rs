@@ -89,6 +89,37 @@ on_each_openssl! {
     }
 }
 
+/// The build stops with one plain sentence for an OpenSSL that has no ENGINE interface, and for what is no OpenSSL 1.1.1 or 3.
+#[test]
+fn build_refusals() {
+    let script = scratch().join("build-script");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/build.rs");
+    succeed(Command::new("rustc").args(["--edition", "2024", source, "-o"]).arg(&script));
+    let build = |version: Option<&str>, options: &str| {
+        let mut command = Command::new(&script);
+        command.env_remove("DEP_OPENSSL_VERSION_NUMBER").env("DEP_OPENSSL_CONF", options);
+        if let Some(version) = version {
+            command.env("DEP_OPENSSL_VERSION_NUMBER", version);
+        }
+        let lines = succeed(&mut command);
+        let errors: Vec<_> = lines.lines().filter_map(|line| line.strip_prefix("cargo::error=")).collect();
+        (errors.join("\n"), lines.contains("cargo::rustc-cfg=openssl"))
+    };
+    for (version, options, sentence) in [
+        (Some("40000030"), "", "OpenSSL 4.0 and later have no ENGINE interface"),
+        (Some("30000130"), "OPENSSL_NO_RC5,OPENSSL_NO_ENGINE", "built without ENGINE support"),
+        (Some("101000bf"), "", "OpenSSL before 1.1.1 is not supported"),
+        (None, "", "the library that was found is no OpenSSL"),
+    ] {
+        let (error, goes_on) = build(version, options);
+        assert!(error.contains(sentence) && error.contains("set OPENSSL_DIR") && !goes_on, "{version:?}: {error}");
+        assert_eq!(error.lines().count(), 1);
+    }
+    for version in ["1010117f", "30000130", "30600030"] {
+        assert_eq!(build(Some(version), "OPENSSL_NO_RC5"), (String::new(), true));
+    }
+}
+
 /// The values of sys.rs, as C macros that layout.c compares with the headers.
 fn layout_values() -> String {
     let mut text = String::from("/* Made by the test `declarations` from src/ffi/sys.rs. */\n");

@@ -74,12 +74,15 @@ on_each_openssl! {
     fn engine_commands(target) {
         let path = target.engine.display().to_string();
         let (_, report, _) = run(target.openssl().args(["engine", "-vvv", "-t", "-c", &path]));
-        for text in ["BATCH_SIZE: Key pairs", "BACKEND: Which", "VERSION: Tells", "BACKEND_IN_USE: Tells", "STOCK_LEVEL: Tells"] {
+        let described =
+            ["BATCH_SIZE: Key pairs", "BACKEND: Which", "VERSION: Tells", "BACKEND_IN_USE: Tells", "STOCK_LEVEL: Tells"];
+        for text in described {
             assert!(report.contains(text), "{text}: {report}");
         }
         assert!(!report.contains("INJECT_PANIC"), "a shipped library has no command for tests");
         let (_, report, errors) = run(target.openssl().args([
-            "engine", "-pre", "VERSION", "-pre", "BACKEND:auto", "-pre", "BACKEND_IN_USE", "-pre", "STOCK_LEVEL", "-pre", "BATCH_SIZE:0", &path,
+            "engine", "-pre", "VERSION", "-pre", "BACKEND:auto", "-pre", "BACKEND_IN_USE", "-pre", "STOCK_LEVEL",
+            "-pre", "BATCH_SIZE:0", &path,
         ]));
         assert!(report.contains(&format!("{}\n", env!("CARGO_PKG_VERSION"))), "{report}");
         assert!(report.contains("sntrup761=0 sntrup857=0\n"), "{report}");
@@ -90,7 +93,12 @@ on_each_openssl! {
     /// The tool ends with the same status as without the engine, and valgrind finds no invalid access (L2).
     fn exit_statuses(target) {
         let (_, configuration) = by_configuration(target);
-        let uses: [&[&str]; 4] = [&["version"], &["engine", "-t", "-c", "-vvv"], &["speed", "nosuch"], &["genpkey", "-algorithm", "nosuch"]];
+        let uses: [&[&str]; 4] = [
+            &["version"],
+            &["engine", "-t", "-c", "-vvv"],
+            &["speed", "nosuch"],
+            &["genpkey", "-algorithm", "nosuch"],
+        ];
         for arguments in uses {
             let (without, ..) = run(target.openssl().args(arguments));
             let (with, ..) = run(target.openssl().args(arguments).env("OPENSSL_CONF", &configuration));
@@ -135,7 +143,10 @@ on_each_openssl! {
                 // The text of the private key ends with that of the public key.
                 let shown = succeed(&mut tool("pkey", &["-in", &private, "-text", "-noout"]));
                 let shown_public = succeed(&mut tool("pkey", &["-pubin", "-in", &public, "-text", "-noout"]));
-                let hex = |text: &str| text.lines().filter(|line| line.starts_with("    ")).map(|line| line.matches(|c: char| c.is_ascii_hexdigit()).count() / 2).sum::<usize>();
+                let hex = |text: &str| {
+                    let lines = text.lines().filter(|line| line.starts_with("    "));
+                    lines.map(|line| line.matches(|c: char| c.is_ascii_hexdigit()).count() / 2).sum::<usize>()
+                };
                 assert!(shown.starts_with(&format!("{algorithm} Private-Key:\npriv:\n")), "{shown}");
                 assert!(shown_public.starts_with(&format!("{algorithm} Public-Key:\npub:\n")), "{shown_public}");
                 assert_eq!((hex(&shown), hex(&shown_public)), (secret_bytes + public_bytes, public_bytes));
@@ -157,7 +168,8 @@ on_each_openssl! {
 
                 // Encrypted PKCS#8, made in one step and in two.
                 let encrypted = text(&file("encrypted.pem"));
-                succeed(&mut tool("genpkey", &["-algorithm", algorithm, "-aes-256-cbc", "-pass", "pass:p", "-out", &encrypted]));
+                let password = ["-aes-256-cbc", "-pass", "pass:p", "-out", &encrypted];
+                succeed(tool("genpkey", &["-algorithm", algorithm]).args(password));
                 let pem = fs::read_to_string(&encrypted).expect("genpkey wrote the key");
                 assert!(pem.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"), "{pem}");
                 succeed(&mut tool("pkey", &["-in", &encrypted, "-passin", "pass:p", "-noout"]));

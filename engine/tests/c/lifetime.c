@@ -109,9 +109,13 @@ int main(int argc, char **argv) {
         CHECK(round == 0 || code != 0);
         CHECK(strcmp(library_name(code), "engNTRU") == 0);
 
-        /* A key keeps the engine alive after all other references are gone. */
+        /* A key keeps the engine alive after all other references are gone, also one that was replaced in its object. */
         EVP_PKEY *last = keygen(SCHEMES);
+        unsigned char pk[MAX_PK];
+        share_of(SCHEMES, last, pk);
+        CHECK(EVP_PKEY_set1_tls_encodedpoint(last, pk, SCHEMES->pk) == 1);
         unload(e);
+        CHECK(library_name(code) != NULL);
         EVP_PKEY_free(last);
         CHECK(library_name(code) == NULL); /* destroyed: the texts are taken back */
         CHECK(EVP_PKEY_type(nids[0]) == NID_undef);

@@ -1,9 +1,9 @@
 //! Does an openssl.cnf really load the engine and offer its groups, and if not, which line is to blame?
 //!
 //! OpenSSL 1.1.1 says nothing about a wrong configuration and goes on without the engine. So this does both: it reads the
-//! file as OpenSSL does ([`parse`]) and follows the way from `openssl_conf` to the engine and to the groups ([`rules`]),
+//! file as OpenSSL does ([`parse`]) and follows the way from `openssl_conf` to the engine and to the groups (`rules`),
 //! letting OpenSSL itself judge each line on that way; and it looks at the hello that `openssl s_client` sends under that
-//! file ([`proof`]).
+//! file (`proof`).
 
 mod application;
 pub mod parse;
