@@ -98,6 +98,8 @@ pub enum KeyKind {
     P256,
     /// RSA with 2048 bits.
     Rsa,
+    /// Ed25519.
+    Ed25519,
 }
 
 /// A certificate and its key, as PEM files.
@@ -139,6 +141,21 @@ impl Bed {
     #[must_use]
     pub fn with_key(kind: KeyKind) -> Self {
         let directory = tempfile::Builder::new().prefix("engntru-").tempdir().expect("a temporary directory");
+        Self::lay(directory, kind)
+    }
+
+    /// A fresh bed in a directory of this name, which must not be there yet and which stays.
+    ///
+    /// # Panics
+    /// The directory cannot be made, or as [`Bed::new`].
+    #[must_use]
+    pub fn kept(path: &Path) -> Self {
+        let (parent, name) = (path.parent().unwrap_or(Path::new(".")), path.file_name().unwrap_or_default());
+        let directory = tempfile::Builder::new().prefix(name).rand_bytes(0).disable_cleanup(true).tempdir_in(parent);
+        Self::lay(directory.unwrap_or_else(|error| panic!("{}: {error}", path.display())), KeyKind::P256)
+    }
+
+    fn lay(directory: TempDir, kind: KeyKind) -> Self {
         let bare = OpenSsl::bare(env::openssl().join("bin/openssl"));
         let conf = Conf::engine(&env::engine()).write(directory.path().join("engine.cnf"));
         let engine = bare.with_conf(conf.expect("an openssl.cnf in the temporary directory"));
@@ -247,6 +264,7 @@ fn make_certificate(openssl: &OpenSsl, directory: &Path, kind: KeyKind) -> Certi
     match kind {
         KeyKind::P256 => command.args(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]),
         KeyKind::Rsa => command.args(["-newkey", "rsa:2048"]),
+        KeyKind::Ed25519 => command.args(["-newkey", "ed25519"]),
     };
     command.arg("-config").arg(request).arg("-keyout").arg(&key).arg("-out").arg(&certificate);
     let end = proc::run(command, PATIENCE).unwrap_or_else(|error| panic!("{error}"));

@@ -8,6 +8,8 @@ pub const OPENSSL: &str = "ENGNTRU_OPENSSL";
 pub const ENGINE: &str = "ENGNTRU_ENGINE";
 /// The engine built for the system's OpenSSL 3.
 pub const ENGINE_3: &str = "ENGNTRU_ENGINE_3";
+/// The directory with the applications that scripts/get-apps prepares.
+pub const APPS: &str = "ENGNTRU_APPS";
 
 /// A variable's value as the path of something that exists.
 ///
@@ -51,6 +53,22 @@ pub fn engine() -> PathBuf {
 #[must_use]
 pub fn engine_3() -> PathBuf {
     path(ENGINE_3).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// The directory of one of the applications that scripts/get-apps prepares: `stunnel`, `debian11` or `gio`.
+///
+/// # Panics
+/// It is not there.
+#[must_use]
+pub fn app(name: &str) -> PathBuf {
+    let home = path(APPS).unwrap_or_else(|problem| panic!("{problem} --apps"));
+    let directory = home.join(name);
+    assert!(
+        directory.join(".complete").exists(),
+        "{} is missing or half-built: run scripts/get-apps {name}",
+        directory.display()
+    );
+    directory
 }
 
 /// The system's `openssl` program (series 3).

@@ -84,6 +84,14 @@ impl Process {
         self.child.id()
     }
 
+    /// Sends it a signal by name, for example `HUP`.
+    ///
+    /// # Panics
+    /// It has ended already, or there is no program `kill`.
+    pub fn signal(&self, name: &str) {
+        signal(self.id(), name);
+    }
+
     /// Writes to its standard input. A process that has closed it is no error here: its end tells more.
     pub fn say(&mut self, text: &str) {
         if let Some(stdin) = &mut self.stdin {
@@ -195,6 +203,86 @@ fn collect(
             }
         }
     })
+}
+
+/// Sends a signal to a process by name, for example `HUP`.
+///
+/// # Panics
+/// There is no such process, or no program `kill`.
+pub fn signal(process: u32, name: &str) {
+    let status = Command::new("kill").args([format!("-{name}"), process.to_string()]).status();
+    assert!(status.expect("the program kill").success(), "there is no process {process} to get {name}");
+}
+
+/// Whether a process runs: it exists and is not a zombie that nobody has waited for.
+#[must_use]
+pub fn runs(process: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The state follows the program's name, which stands in parentheses and may hold any character.
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| state != 'Z')
+}
+
+/// Resident memory of a process, in KiB.
+///
+/// # Panics
+/// There is no such process.
+#[must_use]
+pub fn resident(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let value = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let value = value.and_then(|value| value.trim().trim_end_matches("kB").trim().parse().ok());
+    value.unwrap_or_else(|| panic!("process {process} has no memory to read"))
+}
+
+/// A loopback port that nobody listened on a moment ago, for programs that cannot be given port 0.
+///
+/// # Panics
+/// The system refuses a socket.
+#[must_use]
+pub fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0));
+    let address = listener.and_then(|listener| listener.local_addr());
+    address.expect("a loopback socket").port()
+}
+
+/// A program that has put itself in the background, by its process id. Dropping it kills it.
+#[derive(Debug)]
+pub struct Daemon(pub u32);
+
+impl Daemon {
+    /// Reads the process id from a file that the program writes, once it is there.
+    ///
+    /// # Panics
+    /// It does not come within `patience`.
+    #[must_use]
+    pub fn from_pid_file(file: &std::path::Path, patience: Duration) -> Self {
+        let id = wait_until(patience, || {
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            text.ends_with('\n').then(|| text.trim().parse().ok())?
+        });
+        Daemon(id.unwrap_or_else(|| panic!("no process id in {}", file.display())))
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        if runs(self.0) {
+            signal(self.0, "KILL");
+        }
+    }
+}
+
+/// Asks again and again until there is an answer. `None` when `patience` has run out.
+pub fn wait_until<T>(patience: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
+    let start = Instant::now();
+    loop {
+        let answer = ask();
+        if answer.is_some() || start.elapsed() > patience {
+            return answer;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Runs a program to its end, with nothing on its standard input.

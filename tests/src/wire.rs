@@ -22,6 +22,8 @@ pub const SERVER_KEY_EXCHANGE: u8 = 12;
 
 /// Extension type supported_groups.
 pub const SUPPORTED_GROUPS: u16 = 10;
+/// Extension type early_data.
+pub const EARLY_DATA: u16 = 42;
 /// Extension type pre_shared_key.
 pub const PRE_SHARED_KEY: u16 = 41;
 /// Extension type supported_versions.
@@ -449,7 +451,7 @@ pub struct Spoken {
 }
 
 impl Spoken {
-    /// Reads one direction of a connection up to its first encrypted record. What has not all arrived is left out.
+    /// Reads one direction of a connection up to its first encrypted record that is not early data. What has not all arrived is left out.
     ///
     /// In TLS 1.2 everything after change_cipher_spec is encrypted; `encrypted_after_ccs` says so. In TLS 1.3 that record
     /// is an empty gesture, and a second hello may follow it.
@@ -470,6 +472,8 @@ impl Spoken {
                     spoken.alert.get_or_insert(Alert { level, description });
                 }
                 CHANGE_CIPHER_SPEC if !encrypted_after_ccs => {}
+                // A second hello may come after early data, if there was a retry.
+                APPLICATION_DATA if spoken.offers_early_data() => spoken.encrypted = true,
                 _ => {
                     spoken.encrypted = true;
                     break;
@@ -488,6 +492,14 @@ impl Spoken {
             pending = reader.rest.to_vec();
         }
         Ok(spoken)
+    }
+
+    /// Whether all that was said is one ClientHello that announces early data.
+    fn offers_early_data(&self) -> bool {
+        match self.messages.as_slice() {
+            [Message::ClientHello(hello)] => hello.extensions.iter().any(|extension| extension.kind == EARLY_DATA),
+            _ => false,
+        }
     }
 }
 

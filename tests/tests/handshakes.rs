@@ -380,6 +380,7 @@ fn classical_groups_and_rsa_work_beside_the_engine() {
         let algorithm = match kind {
             KeyKind::P256 => &["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"][..],
             KeyKind::Rsa => &["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"],
+            KeyKind::Ed25519 => &["-algorithm", "Ed25519"],
         };
         let run = |arguments: &[&str]| {
             let end = bed.engine.run(arguments);

@@ -1,46 +1,72 @@
 //! Tells whether an openssl.cnf loads the engine and offers its groups, and which line is wrong.
 
-use engntru_tests::{check, env};
-use std::path::{Path, PathBuf};
+use engntru_tests::check::{self, Report};
+use engntru_tests::env;
+use std::path::Path;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: check-config FILE
+const USAGE: &str = "usage: check-config FILE [APPLICATION-CONFIG]
+       check-config --process PID
 
-Tells whether the patched OpenSSL 1.1.1 loads the engine engntru under the openssl.cnf FILE and offers its groups.
+Tells whether the patched OpenSSL 1.1.1 loads the engine engntru under the openssl.cnf FILE and offers its groups; with the
+configuration of stunnel, nginx or haproxy also whether that application does. --process looks at a program that runs: which
+OpenSSL and whether the engine are loaded in it.
 Exit status: 0 it does; 1 it does not, and the lines \"FILE:LINE: what is wrong: what to do\" say why; 2 it could not be tried.
 The variable ENGNTRU_OPENSSL names the prefix of that OpenSSL; scripts/check-config sets it.";
 
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let file = match arguments.as_slice() {
-        [flag] if flag == "-h" || flag == "--help" => {
-            println!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        [file] if !file.to_string_lossy().starts_with('-') => PathBuf::from(file),
-        _ => {
-            eprintln!("{USAGE}");
-            return ExitCode::from(2);
-        }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if let ["-h" | "--help"] = arguments.as_slice() {
+        println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    let is_file = |name: &&str| !name.starts_with('-');
+    let right_use = match arguments.as_slice() {
+        ["--process", _] => true,
+        files => (1..=2).contains(&files.len()) && files.iter().all(is_file),
     };
-    let openssl = match env::path(env::OPENSSL) {
-        Ok(prefix) => prefix.join("bin/openssl"),
+    if !right_use {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    }
+    let prefix = match env::path(env::OPENSSL) {
+        Ok(prefix) => prefix,
         Err(problem) => {
             eprintln!("check-config: {problem}, or use scripts/check-config");
             return ExitCode::from(2);
         }
     };
-    report(&file, &openssl)
+    let openssl = prefix.join("bin/openssl");
+    let mut worst = 0;
+    let mut judge = |name: &str, effect: &str, report: Result<Report, String>| {
+        worst = worst.max(match report {
+            Ok(report) => tell(name, effect, &report),
+            Err(problem) => {
+                eprintln!("check-config: {problem}");
+                2
+            }
+        });
+    };
+    if let ["--process", process] = arguments.as_slice() {
+        judge(
+            &format!("process {process}"),
+            "its connections do not use the engine",
+            check::check_process(process, &prefix),
+        );
+        return ExitCode::from(worst);
+    }
+    let silence = "connections would go on without the engine, and no program would say so";
+    judge(arguments[0], silence, check::check(Path::new(arguments[0]), &openssl));
+    if let Some(file) = arguments.get(1) {
+        let effect = "the application would not start, or not use the engine";
+        judge(file, effect, check::check_application(Path::new(file), &openssl));
+    }
+    ExitCode::from(worst)
 }
 
-fn report(file: &Path, openssl: &Path) -> ExitCode {
-    let report = match check::check(file, openssl) {
-        Ok(report) => report,
-        Err(problem) => {
-            eprintln!("check-config: {problem}");
-            return ExitCode::from(2);
-        }
-    };
+/// Prints what was found: the exit status that it makes.
+fn tell(name: &str, effect: &str, report: &Report) -> u8 {
     for finding in &report.findings {
         println!("{finding}");
     }
@@ -48,13 +74,10 @@ fn report(file: &Path, openssl: &Path) -> ExitCode {
         println!("seen: {fact}");
     }
     if report.is_right() {
-        println!("{}: all right", file.display());
-        ExitCode::SUCCESS
+        println!("{name}: all right");
+        0
     } else {
-        println!(
-            "{}: NOT right: connections would go on without the engine, and no program would say so",
-            file.display()
-        );
-        ExitCode::FAILURE
+        println!("{name}: NOT right: {effect}");
+        1
     }
 }

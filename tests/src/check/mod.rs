@@ -5,9 +5,14 @@
 //! letting OpenSSL itself judge each line on that way; and it looks at the hello that `openssl s_client` sends under that
 //! file (`proof`).
 
+mod application;
 pub mod parse;
+mod process;
 mod proof;
 mod rules;
+
+pub use application::check_application;
+pub use process::check_process;
 
 use crate::bed::KEMS;
 use crate::wire::ClientHello;

@@ -476,34 +476,38 @@ impl Follower<'_> {
 
     /// A list of groups that OpenSSL does not take: which name is to blame?
     fn bad_groups(&mut self, line: &Entry) -> Result<(), String> {
-        let names: Vec<&str> = line.value.split(':').collect();
-        let mut seen: Vec<&str> = Vec::new();
         let effect = "OpenSSL falls back to its default groups and skips the rest of the section";
-        for name in names {
-            let known = ["sntrup761", "sntrup857", "X25519", "X448", "P-256", "P-384", "P-521"];
-            let (what, advice) = if name.trim().is_empty() {
-                ("there is an empty name in the list of groups".to_owned(), "take out the colon too many".to_owned())
-            } else if seen.contains(&name) {
-                (format!("{name} stands twice in the list of groups"), "name it once".to_owned())
-            } else if !self.prober.takes_tls_command("Groups", name)? {
-                let what = format!("OpenSSL knows no group \"{name}\"");
-                let near = nearest(name.trim(), known).filter(|near| *near != name);
-                let advice = match near {
-                    Some(near) => format!("write {near}"),
-                    None if name.contains([',', ' ']) => "separate the names by colons, without spaces".to_owned(),
-                    None => "take it out".to_owned(),
-                };
-                (what, advice)
-            } else {
-                seen.push(name);
-                continue;
-            };
-            self.error(&line.place, format!("{what}; {effect}"), advice);
-            return Ok(());
-        }
-        self.error(&line.place, format!("OpenSSL does not take this list of groups; {effect}"), "mend it");
+        let fault = fault_in_groups(self.prober, &line.value)?;
+        let (what, advice) =
+            fault.unwrap_or_else(|| ("OpenSSL does not take this list of groups".to_owned(), "mend it".to_owned()));
+        self.error(&line.place, format!("{what}; {effect}"), advice);
         Ok(())
     }
+}
+
+/// Which name in a list of groups OpenSSL does not take: what is wrong with it, and what to do. `None`: each by itself is right.
+pub(super) fn fault_in_groups(prober: &Prober, list: &str) -> Result<Option<(String, String)>, String> {
+    let known = ["sntrup761", "sntrup857", "X25519", "X448", "P-256", "P-384", "P-521"];
+    let mut seen: Vec<&str> = Vec::new();
+    for name in list.split(':') {
+        if name.trim().is_empty() {
+            let what = "there is an empty name in the list of groups".to_owned();
+            return Ok(Some((what, "take out the colon too many".to_owned())));
+        }
+        if seen.contains(&name) {
+            return Ok(Some((format!("{name} stands twice in the list of groups"), "name it once".to_owned())));
+        }
+        if !prober.takes_tls_command("Groups", name)? {
+            let advice = match nearest(name.trim(), known).filter(|near| *near != name) {
+                Some(near) => format!("write {near}"),
+                None if name.contains([',', ' ']) => "separate the names by colons, without spaces".to_owned(),
+                None => "take it out".to_owned(),
+            };
+            return Ok(Some((format!("OpenSSL knows no group \"{name}\""), advice)));
+        }
+        seen.push(name);
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
