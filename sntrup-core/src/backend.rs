@@ -62,8 +62,8 @@ pub(crate) trait Kernels: Copy {
     /// All ones if `a`, with coefficients in {-1, 0, 1}, has exactly w non-zero ones, else zero.
     fn weight_is_w<P: Params>(self, a: &P::Coeffs) -> u32;
 
-    /// Sorts the words, smallest first. The length is public.
-    fn sort(self, words: &mut [u32]);
+    /// Makes a short element of one word for each coefficient by sorting; see [`sort::short_portable`].
+    fn short(self, words: &[u8], weight: usize, out: &mut [i16]);
 
     /// Advances a SHA-512 chaining value over message blocks.
     fn compress(self, state: &mut sha512::State, blocks: &[sha512::Block]);

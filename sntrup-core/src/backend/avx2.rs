@@ -34,8 +34,8 @@ impl Kernels for Avx2 {
         values::weight_is_w_avx2::<P>(self, a)
     }
 
-    fn sort(self, words: &mut [u32]) {
-        sort::sort_avx2(self, words);
+    fn short(self, words: &[u8], weight: usize, out: &mut [i16]) {
+        sort::short_avx2(self, words, weight, out);
     }
 
     fn compress(self, state: &mut sha512::State, blocks: &[sha512::Block]) {

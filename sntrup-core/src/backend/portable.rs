@@ -1,6 +1,6 @@
 //! The portable backend: plain loops over 16-bit integers that the compiler vectorises for any processor.
 
-use super::{Kernels, chacha20, codec, sample, sha512, values};
+use super::{Kernels, chacha20, codec, sample, sha512, sort, values};
 use crate::params::Params;
 use crate::wipe::Array as _;
 
@@ -43,8 +43,8 @@ impl Kernels for Portable {
         values::weight_is_w_portable::<P>(a)
     }
 
-    fn sort(self, words: &mut [u32]) {
-        super::sort::sort_portable(words);
+    fn short(self, words: &[u8], weight: usize, out: &mut [i16]) {
+        sort::short_portable(words, weight, out);
     }
 
     fn compress(self, state: &mut sha512::State, blocks: &[sha512::Block]) {

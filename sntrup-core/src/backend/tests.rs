@@ -343,39 +343,6 @@ fn small_encodings<P: Params>(k: impl Kernels) {
     }
 }
 
-/// K9: lengths 0 to 3, 653, 761, 857, 1024; equal, reversed, extreme and 100,000 random arrays.
-fn sorts(k: impl Kernels) {
-    let check = |words: &[u32]| {
-        let (mut got, mut expected) = (words.to_vec(), words.to_vec());
-        k.sort(&mut got);
-        expected.sort_unstable();
-        assert_eq!(got, expected);
-    };
-    // A network of comparisons that sorts all sequences of zeros and ones sorts everything.
-    for n in 0..=14u32 {
-        for bits in 0..1u32 << n {
-            check(&(0..n).map(|i| bits >> i & 1).collect::<Vec<_>>());
-        }
-    }
-    let mut values = Values(5);
-    let extremes = [0, 1, 0x7fff_fffe, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, u32::MAX - 1, u32::MAX];
-    for n in [0, 1, 2, 3, 653, 761, 857, 1024] {
-        check(&vec![7; n]);
-        check(&(0..n as u32).rev().collect::<Vec<_>>());
-        check(&(0..n as u32).collect::<Vec<_>>());
-        for _ in 0..100 {
-            check(&(0..n).map(|_| extremes[values.next() as usize % 8]).collect::<Vec<_>>());
-        }
-    }
-    for _ in 0..100_000 {
-        let n = values.next() as usize % 200;
-        check(&(0..n).map(|_| values.next() as u32).collect::<Vec<_>>());
-    }
-    for n in [653, 761, 857, 1024].into_iter().cycle().take(4000) {
-        check(&(0..n).map(|_| values.next() as u32).collect::<Vec<_>>());
-    }
-}
-
 macro_rules! for_every_set {
     ($($kernels:ident)*) => {$(
         mod $kernels {
@@ -410,15 +377,4 @@ for_every_set! {
 #[cfg(target_arch = "x86_64")]
 fn avx2() -> Avx2 {
     Avx2::detect().expect("this test needs a processor with AVX2; on another one, run the other tests only")
-}
-
-#[test]
-fn sort_sorts_portable() {
-    sorts(Portable);
-}
-
-#[test]
-#[cfg(target_arch = "x86_64")]
-fn sort_sorts_avx2() {
-    sorts(avx2());
 }
