@@ -1,6 +1,7 @@
 //! Random small and short elements (specification, section "Random elements"), from bytes that were drawn before.
 
 pub(crate) mod exact;
+pub(crate) mod uniform;
 
 use zeroize::Zeroizing;
 
