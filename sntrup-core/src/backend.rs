@@ -16,10 +16,12 @@ use crate::params::Params;
 pub(crate) mod chacha20;
 pub(crate) mod codec;
 pub(crate) mod constants;
+pub(crate) mod divsteps3;
 #[cfg(target_arch = "x86_64")]
 mod entry;
 pub(crate) mod euclid;
 pub(crate) mod lanes;
+pub(crate) mod multiplier;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod portable;
@@ -39,31 +41,12 @@ pub(crate) use portable::Portable;
 /// Whole kernels over padded coefficient arrays (see [`Params`]); the padding is zero on entry and on exit.
 ///
 /// "Canonical" means in [-(q-1)/2, (q-1)/2]. Every kernel takes the same time for all values.
-pub(crate) trait Kernels: Copy {
-    /// `h` = `a` * `b` in R/q, canonical; `a` and `b` canonical.
-    fn mul_rq<P: Params>(self, h: &mut P::Coeffs, a: &P::Coeffs, b: &P::Coeffs);
-
-    /// `h` = `a` * `b` in R/3, coefficients in {-1, 0, 1}, as are those of `a` and `b`.
-    fn mul_r3<P: Params>(self, h: &mut P::Coeffs, a: &P::Coeffs, b: &P::Coeffs);
-
-    /// `out` = 1/`a` in R/q, canonical; `a` canonical. The result for 0 is 0; everything else has an inverse.
-    fn recip_rq<P: Params>(self, out: &mut P::Coeffs, a: &P::Coeffs);
-
-    /// `out` = 1/`a` in R/3, coefficients in {-1, 0, 1}, as are those of `a`. Returns all ones if `a` has an inverse,
-    /// else zero, and then `out` is of no use.
-    fn recip_r3<P: Params>(self, out: &mut P::Coeffs, a: &P::Coeffs) -> u32;
-
-    /// `a` = `a` rounded to the nearest multiples of 3; `a` canonical, and then the result is too.
-    fn round<P: Params>(self, a: &mut P::Coeffs);
-
-    /// `e` = 3 * `a`, frozen to R/q and then taken modulo 3, coefficients in {-1, 0, 1}; `a` canonical.
-    fn triple_mod3<P: Params>(self, e: &mut P::Coeffs, a: &P::Coeffs);
-
+pub(crate) trait Kernels: lanes::Level {
     /// All ones if `a`, with coefficients in {-1, 0, 1}, has exactly w non-zero ones, else zero.
     fn weight_is_w<P: Params>(self, a: &P::Coeffs) -> u32;
 
-    /// Sorts the words, smallest first. The length is public.
-    fn sort(self, words: &mut [u32]);
+    /// Makes a short element of one word for each coefficient by sorting; see [`sort::short_portable`].
+    fn short(self, words: &[u8], weight: usize, out: &mut [i16]);
 
     /// Advances a SHA-512 chaining value over message blocks.
     fn compress(self, state: &mut sha512::State, blocks: &[sha512::Block]);

@@ -25,6 +25,7 @@
 
 use std::num::NonZeroUsize;
 
+use crate::backend::multiplier::{Multiplier, Transformed};
 use crate::backend::{Kernels, with_backend};
 use crate::codec::key;
 use crate::ct::{self, Disclosed};
@@ -32,7 +33,7 @@ use crate::drbg::Drbg;
 use crate::error::Error;
 use crate::keys::KeyPair;
 use crate::params::Params;
-use crate::ring::{R3, Rq, Short};
+use crate::ring::{Folded, R3, Rq, Short};
 use crate::rng::RandomSource;
 use crate::sampling::exact;
 use crate::wipe::{Array as _, Secret};
@@ -62,16 +63,18 @@ pub fn generate_batch<P: Params>(
 }
 
 /// Where a batch takes its elements from.
-trait Source {
+trait Source<K: Kernels> {
     /// A uniform small element.
     fn small<P: Params>(&mut self) -> R3<P>;
     /// `n` uniform short elements.
     fn short<P: Params>(&mut self, n: usize) -> Vec<Short<P>>;
     /// Fills `out` with uniform bytes.
     fn bytes(&mut self, out: &mut [u8]);
+    /// The generator, for blinding.
+    fn drbg(&mut self) -> &mut Drbg<K>;
 }
 
-impl<K: Kernels> Source for Drbg<K> {
+impl<K: Kernels> Source<K> for Drbg<K> {
     fn small<P: Params>(&mut self) -> R3<P> {
         exact::small(self)
     }
@@ -83,45 +86,70 @@ impl<K: Kernels> Source for Drbg<K> {
     fn bytes(&mut self, out: &mut [u8]) {
         self.fill_bytes(out);
     }
+
+    fn drbg(&mut self) -> &mut Drbg<K> {
+        self
+    }
 }
 
 /// Adds a batch of `n` pairs to `pairs`.
-fn batch<P: Params>(n: usize, pairs: &mut Vec<KeyPair<P>>, source: &mut impl Source, k: impl Kernels) {
-    // Up: u'_i = a_{i-1} g_i.
+fn batch<P: Params, K: Kernels>(n: usize, pairs: &mut Vec<KeyPair<P>>, source: &mut impl Source<K>, k: K) {
+    let m = &mut Multiplier::new(k);
     let f = source.short::<P>(n);
-    let (u, lifted, a, mut g_recip) = loop {
-        let u: Vec<R3<P>> = (0..n).map(|_| unit(source)).collect();
-        let mut g = u[0].duplicate();
-        let mut a = Rq::from_short(&f[0]);
-        let mut lifted = vec![Rq::from_small(&g)];
-        for (u, f) in u.iter().zip(&f).skip(1) {
-            g = g.mul(u, k);
-            lifted.push(a.mul(&Rq::from_small(&g), k));
-            a = a.mul(&Rq::from_short(f), k);
+    let f_points: Vec<Transformed<P>> = f.iter().map(|f| f.transform(m)).collect();
+
+    // Up in R/3: g_i = u_1 ... u_i, with the transforms of all u_i and g_i.
+    let (u_points, g_points, mut g_recip) = loop {
+        let mut g = unit::<P, K>(source);
+        let mut u_points = vec![g.transform(m)];
+        let mut g_points = vec![u_points[0].duplicate()];
+        for i in 1..n {
+            u_points.push(unit::<P, K>(source).transform(m));
+            g = R3::product(&g_points[i - 1], &u_points[i], m);
+            g_points.push(g.transform(m));
         }
+        // Harmless: the elements of a rejected batch are never used, and those of an accepted one are known to be units.
         let (g_recip, invertible) = g.recip(k);
         if ct::declassify(invertible, Disclosed::Invertible) {
-            break (u, lifted, a, g_recip);
+            break (u_points, g_points, g_recip);
         }
     };
-    let mut t = a.triple().recip(k);
+
+    // Up in R/q: a_i = f_1 ... f_i, and a_{i-1} g_i in the place of g_i.
+    let mut lifted_points = g_points;
+    let mut a_points = f_points[0].duplicate();
+    for i in 1..n {
+        let [lifted, a] = Folded::products([&lifted_points[i], &f_points[i]], &a_points, m);
+        lifted.transform_into(&mut lifted_points[i], m);
+        a.transform_into(&mut a_points, m);
+    }
+    let mut t = Folded::reciprocal_of_three(&a_points, source.drbg(), m);
 
     // Down.
     let first = pairs.len();
     let mut rho = Secret::<P::SmallBytes>::zeroed();
+    let t_points = &mut a_points;
     for i in (0..n).rev() {
+        t.transform_into(t_points, m);
+        let h = if i > 0 {
+            let (h, next) = Folded::last_products([&lifted_points[i], &f_points[i]], t_points, m);
+            t = next;
+            h
+        } else {
+            Rq::product(&lifted_points[0], &*t_points, m)
+        };
         source.bytes(rho.as_mut_slice());
-        pairs.push(key::assemble(&f[i], &g_recip, &lifted[i].mul(&t, k), rho.as_slice(), k));
+        pairs.push(key::assemble(&f[i], &g_recip, &h, rho.as_slice(), k));
         if i > 0 {
-            g_recip = g_recip.mul(&u[i], k);
-            t = t.mul(&Rq::from_short(&f[i]), k);
+            let g_recip_points = g_recip.transform(m);
+            g_recip = R3::product(&g_recip_points, &u_points[i], m);
         }
     }
     key::hash_public_keys(&mut pairs[first..], k);
 }
 
 /// A small element; not one that the cubic factor of x^p - x - 1 modulo 3, if there is one, divides.
-fn unit<P: Params>(source: &mut impl Source) -> R3<P> {
+fn unit<P: Params, K: Kernels>(source: &mut impl Source<K>) -> R3<P> {
     loop {
         let u = source.small::<P>();
         if !R3::<P>::CUBIC_FACTOR || !ct::declassify(u.divisible_by_cubic(), Disclosed::DivisibleByCubic) {
@@ -145,7 +173,7 @@ mod tests {
         short: usize,
     }
 
-    impl Source for NoInverse {
+    impl Source<Portable> for NoInverse {
         fn small<P: Params>(&mut self) -> R3<P> {
             self.small += 1;
             if self.small == self.bad + 1 { R3::build(|_| ()) } else { self.inner.small() }
@@ -158,6 +186,10 @@ mod tests {
 
         fn bytes(&mut self, out: &mut [u8]) {
             self.inner.bytes(out);
+        }
+
+        fn drbg(&mut self) -> &mut Drbg<Portable> {
+            &mut self.inner
         }
     }
 

@@ -48,6 +48,10 @@ pub(crate) enum Disclosed {
     /// Whether two of the numbers that order the tail of a short element are equal, and all are thrown away; see
     /// `sampling::exact`.
     EqualNumbers,
+    /// Which random words are too large to be reduced modulo q. They are thrown away; see `sampling::uniform`.
+    RejectedWords,
+    /// A product with a uniform factor in the field R/q: uniform, and independent of the other factor; see `ring::Folded`.
+    Blinded,
     /// Whether two session keys are equal, asked by one who holds both.
     EqualSessionKeys,
 }

@@ -1,20 +1,21 @@
-//! A generator of many random numbers from one seed of the caller's random source: ChaCha20 (RFC 8439) with fast key erasure.
+//! A generator of many random numbers from one seed of the caller's random source: ChaCha20 (RFC 8439) with fast key
+//! erasure.
 //!
-//! A batch of keys needs 1.5 to 2 kB of randomness for each key. One request of 32 bytes to the caller's source seeds this
-//! generator, and everything else of that call comes from it.
+//! A batch of keys needs 1.5 to 2 kB of randomness for each key. One request of 32 bytes to the caller's source seeds
+//! this generator, and everything else of that call comes from it.
 //!
 //! # Why 32 bytes are enough
 //!
-//! The seed is a uniform 256-bit ChaCha20 key that serves one call and is used for nothing else, so keystream blocks under it are
-//! indistinguishable from uniform ones unless somebody breaks ChaCha20 as a pseudorandom function; a search for the key among 2^256
-//! gains nothing worth naming even against 2^64 calls at once. All keys stay far above the security of the KEM (category 5 at
-//! best). Counter and nonce can start at zero for every key since no key is used for two runs of the generator.
+//! The seed is a uniform 256-bit ChaCha20 key that serves one call and is used for nothing else. Whoever tells its
+//! keystream from uniform bits breaks ChaCha20 as a pseudorandom function, or finds the key among 2^256; even against
+//! 2^64 calls at once that leaves 2^192 trials, far more than the KEM itself claims to withstand. Counter and nonce
+//! start at zero for every key, since no key serves two runs of the generator.
 //!
 //! # Erasure
 //!
-//! Each refill computes [`BUFFER_WORDS`] words; the first 256 bits replace the key at once, and no word leaves the buffer without
-//! being wiped there. Who reads this memory later learns nothing of what was handed out before (backtracking resistance). The
-//! generator dies with the call that made it, and wipes the rest then.
+//! Each refill computes [`BUFFER_WORDS`] words; the first 256 bits replace the key at once, and no word leaves the
+//! buffer without being wiped there. Who reads this memory later learns nothing of what was handed out before
+//! (backtracking resistance). The generator dies with the call that made it, and wipes the rest then.
 
 use zeroize::Zeroize;
 
@@ -48,11 +49,16 @@ impl<K: Kernels> Drbg<K> {
     pub(crate) fn new(rng: &mut dyn RandomSource, kernels: K) -> Result<Self, Error> {
         let mut seed = Secret::<[u8; 4 * KEY_WORDS]>::zeroed();
         rng.fill(seed.as_mut_slice())?;
+        Ok(Self::from_seed(&seed, kernels))
+    }
+
+    /// A generator with this seed, which must be uniform and be used for nothing else.
+    pub(crate) fn from_seed(seed: &[u8; 4 * KEY_WORDS], kernels: K) -> Self {
         let mut key = Secret::<[u32; KEY_WORDS]>::zeroed();
         for (word, bytes) in key.iter_mut().zip(seed.as_chunks().0) {
             *word = u32::from_le_bytes(*bytes);
         }
-        Ok(Self { key, buffer: Secret::zeroed(), used: BUFFER_WORDS, kernels })
+        Self { key, buffer: Secret::zeroed(), used: BUFFER_WORDS, kernels }
     }
 
     /// The kernels that the generator uses.

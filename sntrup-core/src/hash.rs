@@ -21,6 +21,9 @@ pub(crate) const INPUT: u8 = 3;
 /// Prefix of the hash of a public key.
 pub(crate) const PUBLIC_KEY: u8 = 4;
 
+/// Prefix of the seed for blinding that is derived from rho; not one of the specification's.
+pub(crate) const BLINDING: u8 = 5;
+
 /// Writes Hash_`prefix` of the parts, one after the other, into `out`.
 pub(crate) fn hash_into(prefix: u8, parts: [&[u8]; 2], out: &mut Hash, k: impl Kernels) {
     let mut full = [0; 64];

@@ -72,7 +72,7 @@ pub use cache::{DEFAULT_BATCH_SIZE, Stock};
 #[cfg(ct_check)]
 pub use disclosures::disclosures;
 pub use error::Error;
-pub use kem::{decapsulate, encapsulate, generate_key};
+pub use kem::{PreparedPublicKey, PreparedSecretKey, decapsulate, encapsulate, generate_key};
 pub use keys::{Ciphertext, KeyPair, PublicKey, SHARED_SECRET_BYTES, SecretKey, SharedSecret};
 pub use params::{Params, Sntrup653, Sntrup761, Sntrup857};
 pub use rng::{RandomError, RandomSource};

@@ -42,9 +42,6 @@ pub trait Params: sealed::Sealed + Sized + Send + Sync + 'static {
     /// Two times the padded length: room for an operand and its multiples by powers of x.
     #[doc(hidden)]
     type Double: Array<Item = i16>;
-    /// One 32-bit word for each coefficient, unpadded.
-    #[doc(hidden)]
-    type Words: Array<Item = u32>;
     /// A small element, two bits a coefficient.
     #[doc(hidden)]
     type SmallBytes: Array<Item = u8>;
@@ -97,7 +94,6 @@ macro_rules! parameter_sets {
             const CIPHERTEXT: &'static str = concat!($name, " ciphertext");
             type Coeffs = [i16; ($p as usize).next_multiple_of(LANES)];
             type Double = [i16; 2 * ($p as usize).next_multiple_of(LANES)];
-            type Words = [u32; $p];
             type SmallBytes = [u8; small_bytes($p)];
             type PublicKeyBytes = [u8; Self::PUBLIC_KEY_BYTES];
             type SecretKeyBytes = [u8; Self::SECRET_KEY_BYTES];
@@ -161,7 +157,8 @@ impl Plan {
         let unused = Divisor { value: 0, reciprocal: 0 };
         let quotient = Quotient { shift: 0, factor: 0 };
         let mut levels =
-            [Level { len: 0, radix: unused, last: unused, quotient, pair_bytes: 0, last_pair_bytes: 0, offset: 0 }; MAX_LEVELS];
+            [Level { len: 0, radix: unused, last: unused, quotient, pair_bytes: 0, last_pair_bytes: 0, offset: 0 };
+                MAX_LEVELS];
         let (mut len, mut radix, mut last, mut offset, mut depth) = (n, m, m, 0, 0);
         while len > 1 {
             let (merged, pair_bytes) = reduce(radix * radix);
@@ -179,7 +176,8 @@ impl Plan {
             (len, radix, last, depth) = ((len + 1) >> 1, merged, merged_last, depth + 1);
         }
         let divisor = Divisor::new(last);
-        levels[depth] = Level { len, radix: divisor, last: divisor, quotient, pair_bytes: 0, last_pair_bytes: 0, offset };
+        levels[depth] =
+            Level { len, radix: divisor, last: divisor, quotient, pair_bytes: 0, last_pair_bytes: 0, offset };
         let top_bytes = if last > 256 { 2 } else { 1 };
         Self { levels, depth: depth + 1, top_bytes, bytes: offset + top_bytes }
     }

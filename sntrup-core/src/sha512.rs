@@ -1,5 +1,5 @@
-//! SHA-512 (FIPS 180-4): padding around the compression function of the backend, for one message in parts and for four messages of
-//! equal length at once.
+//! SHA-512 (FIPS 180-4): padding around the compression function of the backend, for one message in parts and for four
+//! messages of equal length at once.
 
 use zeroize::Zeroize;
 
@@ -42,8 +42,8 @@ pub(crate) fn sha512(parts: &[&[u8]], out: &mut [u8; 64], k: impl Kernels) {
     buffer.as_mut_slice().zeroize();
 }
 
-/// Writes the first half of SHA-512 of the byte `prefix` and a message, for four messages of equal length. They must be public:
-/// nothing is wiped.
+/// Writes the first half of SHA-512 of the byte `prefix` and a message, for four messages of equal length. They must
+/// be public: nothing is wiped.
 pub(crate) fn sha512_half_of_four(prefix: u8, messages: [&[u8]; 4], k: impl Kernels) -> [[u8; 32]; 4] {
     let len = messages[0].len();
     assert!(messages.iter().all(|message| message.len() == len), "four messages at once must have equal lengths");

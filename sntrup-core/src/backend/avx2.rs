@@ -1,41 +1,17 @@
 //! The AVX2 backend.
 
 use super::lanes::Avx2;
-use super::{Kernels, Portable, chacha20, codec, sample, sha512, sort, values};
+use super::{Kernels, chacha20, codec, sample, sha512, sort, values};
 use crate::params::Params;
 use crate::wipe::Array as _;
 
 impl Kernels for Avx2 {
-    fn mul_rq<P: Params>(self, h: &mut P::Coeffs, a: &P::Coeffs, b: &P::Coeffs) {
-        Portable.mul_rq::<P>(h, a, b);
-    }
-
-    fn mul_r3<P: Params>(self, h: &mut P::Coeffs, a: &P::Coeffs, b: &P::Coeffs) {
-        Portable.mul_r3::<P>(h, a, b);
-    }
-
-    fn recip_rq<P: Params>(self, out: &mut P::Coeffs, a: &P::Coeffs) {
-        Portable.recip_rq::<P>(out, a);
-    }
-
-    fn recip_r3<P: Params>(self, out: &mut P::Coeffs, a: &P::Coeffs) -> u32 {
-        Portable.recip_r3::<P>(out, a)
-    }
-
-    fn round<P: Params>(self, a: &mut P::Coeffs) {
-        values::round_avx2::<P>(self, a);
-    }
-
-    fn triple_mod3<P: Params>(self, e: &mut P::Coeffs, a: &P::Coeffs) {
-        values::triple_mod3_avx2::<P>(self, e, a);
-    }
-
     fn weight_is_w<P: Params>(self, a: &P::Coeffs) -> u32 {
         values::weight_is_w_avx2::<P>(self, a)
     }
 
-    fn sort(self, words: &mut [u32]) {
-        sort::sort_avx2(self, words);
+    fn short(self, words: &[u8], weight: usize, out: &mut [i16]) {
+        sort::short_avx2(self, words, weight, out);
     }
 
     fn compress(self, state: &mut sha512::State, blocks: &[sha512::Block]) {

@@ -1,8 +1,8 @@
-//! The ChaCha20 block function (RFC 8439, section 2.3) for eight block counters side by side: lane i of every vector belongs to
-//! block i.
+//! The ChaCha20 block function (RFC 8439, section 2.3) for eight block counters side by side: lane i of every vector
+//! belongs to block i.
 //!
-//! This serves a generator of random numbers, not a cipher: the words stay in the order in which they are computed. Word w of the
-//! eight blocks of an octet comes out as one row, so that nothing has to be transposed.
+//! This serves a generator of random numbers, not a cipher: the words stay in the order in which they are computed.
+//! Word w of the eight blocks of an octet comes out as one row, so that nothing has to be transposed.
 
 use super::words::{U32x8, portable};
 #[cfg(target_arch = "x86_64")]

@@ -1,13 +1,13 @@
-//! Mixed-radix encoding of coefficients (specification, section "Encoding of integer sequences"), after a `Plan`, and the encoding of
-//! small elements.
+//! Mixed-radix encoding of coefficients (specification, section "Encoding of integer sequences"), after a `Plan`, and
+//! the encoding of small elements.
 //!
-//! A level merges neighbours, sixteen pairs at a time. Only the last pair of a level can have another radix and another number of
-//! bytes: it is done by itself. Sixteens reach past the end of a level: what they compute there is of no consequence, and what they
-//! write there is written over by the next level.
+//! A level merges neighbours, sixteen pairs at a time. Only the last pair of a level can have another radix and
+//! another number of bytes: it is done by itself. Sixteens reach past the end of a level: what they compute there is
+//! of no consequence, and what they write there is written over by the next level.
 
+use super::words::{U16x16, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{entry::avx2_kernel, lanes::Avx2, words::avx2};
-use super::words::{U16x16, portable};
 use crate::fq::Fq;
 use crate::params::{Level, Params, Plan, rounded_radix};
 use zeroize::Zeroize;
@@ -49,8 +49,8 @@ pub(crate) fn decode_rounded_portable<P: Params>(c: &mut [i16], s: &[u8]) {
     decode_rounded::<P, portable::Words16>((), c, s);
 }
 
-/// Encodes coefficients in {-1, 0, 1}: four to a byte, each as its value plus 1 in two bits, low bits first. The spare bits of the last
-/// byte are those of coefficients -1: zero.
+/// Encodes coefficients in {-1, 0, 1}: four to a byte, each as its value plus 1 in two bits, low bits first. The spare
+/// bits of the last byte are those of coefficients -1: zero.
 pub(crate) fn encode_small_portable<P: Params>(out: &mut [u8], a: &[i16]) {
     encode_small::<P, portable::Words16>((), out, a);
 }

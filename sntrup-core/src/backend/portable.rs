@@ -1,50 +1,17 @@
-//! The portable backend: plain loops over 16-bit integers that the compiler vectorises for any processor.
+//! The portable backend: for any processor of the target.
 
-use super::{Kernels, chacha20, codec, sample, sha512, values};
+pub(crate) use super::lanes::Portable;
+use super::{Kernels, chacha20, codec, sample, sha512, sort, values};
 use crate::params::Params;
 use crate::wipe::Array as _;
 
-mod mul_r3;
-mod mul_rq;
-mod recip_r3;
-mod recip_rq;
-mod toeplitz;
-
-/// Token of the portable backend; every processor can run it.
-#[derive(Clone, Copy)]
-pub(crate) struct Portable;
-
 impl Kernels for Portable {
-    fn mul_rq<P: Params>(self, h: &mut P::Coeffs, a: &P::Coeffs, b: &P::Coeffs) {
-        mul_rq::mul_rq::<P>(h, a, b);
-    }
-
-    fn mul_r3<P: Params>(self, h: &mut P::Coeffs, a: &P::Coeffs, b: &P::Coeffs) {
-        mul_r3::mul_r3::<P>(h, a, b);
-    }
-
-    fn recip_rq<P: Params>(self, out: &mut P::Coeffs, a: &P::Coeffs) {
-        recip_rq::recip_rq::<P>(out, a);
-    }
-
-    fn recip_r3<P: Params>(self, out: &mut P::Coeffs, a: &P::Coeffs) -> u32 {
-        recip_r3::recip_r3::<P>(out, a)
-    }
-
-    fn round<P: Params>(self, a: &mut P::Coeffs) {
-        values::round_portable::<P>(a);
-    }
-
-    fn triple_mod3<P: Params>(self, e: &mut P::Coeffs, a: &P::Coeffs) {
-        values::triple_mod3_portable::<P>(e, a);
-    }
-
     fn weight_is_w<P: Params>(self, a: &P::Coeffs) -> u32 {
         values::weight_is_w_portable::<P>(a)
     }
 
-    fn sort(self, words: &mut [u32]) {
-        super::sort::sort_portable(words);
+    fn short(self, words: &[u8], weight: usize, out: &mut [i16]) {
+        sort::short_portable(words, weight, out);
     }
 
     fn compress(self, state: &mut sha512::State, blocks: &[sha512::Block]) {

@@ -1,31 +1,32 @@
 //! The kernels of the exact samplers for batches; `sampling::exact` says why they are exact.
 
-use super::lanes::{Chunk, V16};
-#[cfg(target_arch = "x86_64")]
-use super::{entry::avx2_kernel, lanes, words::avx2};
-use super::words::{U32x8, portable};
-#[cfg(target_arch = "x86_64")]
-use crate::backend::lanes::Avx2;
 #[cfg(not(target_arch = "x86_64"))]
 use super::lanes::array as portable_lanes;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::sse2 as portable_lanes;
+use super::lanes::{Chunk, V16};
+use super::words::{U32x8, portable};
+#[cfg(target_arch = "x86_64")]
+use super::{entry::avx2_kernel, lanes, words::avx2};
+#[cfg(target_arch = "x86_64")]
+use crate::backend::lanes::Avx2;
 
 use std::hint::black_box;
 
 /// Number of positions of a short element that are drawn by sorting.
 pub(crate) const TAIL: usize = 64;
-/// A 31-bit random number and a tag in the lowest bit, for each position of the tail (rows) and each of eight elements (lanes).
+/// A 31-bit random number and a tag in the lowest bit, for each position of the tail (rows) and each of eight elements
+/// (lanes).
 pub(crate) type Tails = [[u32; 8]; TAIL];
 
-/// Turns bytes, which must be below 243, into trits less 1: trit k (the coefficient of 3^k) of byte i becomes `out` at position
-/// k * 16 * `bytes.len()` + i. `out` may end before the last trits do.
+/// Turns bytes, which must be below 243, into trits less 1: trit k (the coefficient of 3^k) of byte i becomes `out` at
+/// position k * 16 * `bytes.len()` + i. `out` may end before the last trits do.
 pub(crate) fn trits_portable(bytes: &mut [[i16; 16]], out: &mut [[i16; 16]]) {
     trits::<portable_lanes::Lanes>((), bytes, out);
 }
 
-/// Writes, for every bit of `nonzero` (least significant first), 0 where it is clear, and else 1, or -1 where the bit of `negative`
-/// at the same place is set. `out` takes sixteen bits in each row.
+/// Writes, for every bit of `nonzero` (least significant first), 0 where it is clear, and else 1, or -1 where the bit
+/// of `negative` at the same place is set. `out` takes sixteen bits in each row.
 pub(crate) fn expand_portable(nonzero: &[u64], negative: &[u64], out: &mut [[i16; 16]]) {
     expand::<portable_lanes::Lanes>((), nonzero, negative, out);
 }
@@ -42,14 +43,15 @@ pub(crate) struct Trial {
     pub(crate) acceptance: [u64; TAIL + 1],
 }
 
-/// Chooses the positions of a head, one bit for each, by `planes` random words for every 64 positions. Returns the weight that is
-/// left for the tail, and all ones if that and the upper 63 bits of `choice` accept the head, else zero.
+/// Chooses the positions of a head, one bit for each, by `planes` random words for every 64 positions. Returns the
+/// weight that is left for the tail, and all ones if that and the upper 63 bits of `choice` accept the head, else
+/// zero.
 pub(crate) fn head_portable(trial: &Trial, random: &[u64], choice: u64, chosen: &mut [u64]) -> (u32, u32) {
     head(trial, random, choice, chosen)
 }
 
-/// Sorts each lane by the upper 31 bits and returns, for each, the tags in that order, the first in the lowest bit. The second
-/// result is not zero exactly if two of the 31-bit numbers in one lane are equal.
+/// Sorts each lane by the upper 31 bits and returns, for each, the tags in that order, the first in the lowest bit.
+/// The second result is not zero exactly if two of the 31-bit numbers in one lane are equal.
 pub(crate) fn sort_tails_portable(tails: &mut Tails) -> ([u64; 8], u32) {
     sort_tails::<portable::Words32>((), tails)
 }
@@ -154,8 +156,8 @@ fn head(trial: &Trial, mut random: &[u64], choice: u64, chosen: &mut [u64]) -> (
     }
     debug_assert_eq!(left, 0, "random words are missing");
     let rest = trial.weight.wrapping_sub(weight);
-    // The entry for `rest`, or 0 if there is none. Every entry is read; the compiler must not know that the mask is all or
-    // nothing, or it makes a branch of the last entry.
+    // The entry for `rest`, or 0 if there is none. Every entry is read; the compiler must not know that the mask is
+    // all or nothing, or it makes a branch of the last entry.
     let opaque = black_box(0u64);
     let rest_hidden = u64::from(rest);
     let mut limit = 0;
@@ -168,8 +170,8 @@ fn head(trial: &Trial, mut random: &[u64], choice: u64, chosen: &mut [u64]) -> (
     (rest, black_box(accepted.wrapping_neg()))
 }
 
-/// The comparisons that sort [`TAIL`] words: Batcher's merge exchange (Knuth, The Art of Computer Programming, volume 3, 5.2.2,
-/// algorithm M).
+/// The comparisons that sort [`TAIL`] words: Batcher's merge exchange (Knuth, The Art of Computer Programming, volume
+/// 3, 5.2.2, algorithm M).
 static COMPARISONS: [[u8; 2]; 543] = {
     let mut list = [[0; 2]; 543];
     let (mut len, mut p) = (0, TAIL >> 1);

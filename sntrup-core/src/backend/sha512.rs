@@ -1,20 +1,20 @@
 //! The compression function of SHA-512 (FIPS 180-4, section 6.4): one message, or four of equal length side by side.
 //!
-//! One message: the rounds are a chain in which nothing can be done side by side, so they stay in scalar registers. The message
-//! schedule can: the AVX2 form computes it for two consecutive blocks at once, between the rounds of the first block.
-//! Four messages: lane i of every vector belongs to message i.
+//! One message: the rounds are a chain in which nothing can be done side by side, so they stay in scalar registers.
+//! The message schedule can: the AVX2 form computes it for two consecutive blocks at once, between the rounds of the
+//! first block. Four messages: lane i of every vector belongs to message i.
 
 #[cfg(target_arch = "x86_64")]
 use super::entry::avx2_kernel;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::Avx2;
-use super::words::{U64x4, portable};
 #[cfg(target_arch = "x86_64")]
 use super::words::avx2;
+use super::words::{U64x4, portable};
 use zeroize::Zeroize;
 
-/// Writes `$body` out once for each listed value of the constant `$i`. The compiler does not unroll loops as long as these, and
-/// the rounds are worth it only where the roles of the working variables are known when compiling.
+/// Writes `$body` out once for each listed value of the constant `$i`. The compiler does not unroll loops as long as
+/// these, and the rounds are worth it only where the roles of the working variables are known when compiling.
 macro_rules! for_each {
     ($i:ident in $($value:literal)* $body:block) => {
         $({
@@ -33,13 +33,14 @@ pub(crate) type State = [u64; 8];
 /// The chaining values of four messages: word i of message m is `[i][m]`.
 pub(crate) type State4 = [[u64; 4]; 8];
 
-/// The chaining value that a message starts from: the first 64 bits of the fractional parts of the square roots of the first
-/// eight primes (FIPS 180-4, section 5.3.5).
+/// The chaining value that a message starts from: the first 64 bits of the fractional parts of the square roots of the
+/// first eight primes (FIPS 180-4, section 5.3.5).
 pub(crate) const INITIAL: State = root_fractions(2);
 /// The round constants: likewise, cube roots of the first eighty primes (FIPS 180-4, section 4.2.3).
 const K: [u64; 80] = root_fractions(3);
 
 /// The first 64 bits of the fractional part of the `degree`-th root (2 or 3) of the first `N` primes.
+#[allow(clippy::integer_division_remainder_used, reason = "evaluated by the compiler")]
 const fn root_fractions<const N: usize>(degree: u32) -> [u64; N] {
     let mut out = [0; N];
     let (mut found, mut candidate) = (0, 2);
@@ -63,8 +64,9 @@ const fn root_fraction(p: u64, degree: u32) -> u64 {
     while (whole + 1_u64).pow(degree) <= p {
         whole += 1;
     }
-    // The largest f with (whole + f/2^64)^degree <= p, bit by bit from the top. Scaled by 2^(64 degree) the power is an integer
-    // of at most four limbs, and equality cannot occur as p is no power: it is below p exactly if its top limb is.
+    // The largest f with (whole + f/2^64)^degree <= p, bit by bit from the top. Scaled by 2^(64 degree) the power is
+    // an integer of at most four limbs, and equality cannot occur as p is no power: it is below p exactly if its top
+    // limb is.
     let mut fraction = 0;
     let mut bit = 1 << 63;
     while bit != 0 {
@@ -113,10 +115,10 @@ pub(crate) fn compress_portable(state: &mut State, blocks: &[Block]) {
             for_each!(I in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 {
                 working.round(I, words[I].wrapping_add(K[t + I]));
                 // The word that takes this one's place sixteen rounds on; those computed in the last pass are not used.
-                let (w1, w14) = (words[(I + 1) % 16], words[(I + 14) % 16]);
+                let (w1, w14) = (words[(I + 1) & 15], words[(I + 14) & 15]);
                 let s0 = w1.rotate_right(1) ^ w1.rotate_right(8) ^ w1 >> 7;
                 let s1 = w14.rotate_right(19) ^ w14.rotate_right(61) ^ w14 >> 6;
-                words[I] = words[I].wrapping_add(s0).wrapping_add(words[(I + 9) % 16]).wrapping_add(s1);
+                words[I] = words[I].wrapping_add(s0).wrapping_add(words[(I + 9) & 15]).wrapping_add(s1);
             });
         }
         working.finish(state);
@@ -136,10 +138,12 @@ avx2_kernel! {
     }
 }
 
-/// Advances `state` over `first` and then over `second`, if there is one. `schedule` is scratch, and holds secrets afterwards.
+/// Advances `state` over `first` and then over `second`, if there is one. `schedule` is scratch, and holds secrets
+/// afterwards.
 ///
-/// Entry i of the schedule holds words 2i and 2i+1 of the first block, then those of the second, each with its round constant
-/// added. The first block's are used up on the way, eight entries behind, so that only the second block's need to be kept.
+/// Entry i of the schedule holds words 2i and 2i+1 of the first block, then those of the second, each with its round
+/// constant added. The first block's are used up on the way, eight entries behind, so that only the second block's
+/// need to be kept.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn compress_pair<V: U64x4>(
@@ -163,8 +167,8 @@ fn compress_pair<V: U64x4>(
     for (k, kept) in k_rest.as_chunks::<8>().0.iter().zip(schedule_rest.as_chunks_mut::<8>().0) {
         for_each!(I in 0 1 2 3 4 5 6 7 {
             working.round(2 * I, near[I][0]);
-            let (w1, w9) = (w[I].straddle(w[(I + 1) % 8]), w[(I + 4) % 8].straddle(w[(I + 5) % 8]));
-            w[I] = w[I].add(sigma0(w1)).add(w9.add(sigma1(w[(I + 7) % 8])));
+            let (w1, w9) = (w[I].straddle(w[(I + 1) & 7]), w[(I + 4) & 7].straddle(w[(I + 5) & 7]));
+            w[I] = w[I].add(sigma0(w1)).add(w9.add(sigma1(w[(I + 7) & 7])));
             working.round(2 * I + 1, near[I][1]);
             near[I] = with_constants(w[I], &k[I]);
             kept[I] = near[I];
@@ -198,7 +202,8 @@ static PAIRED_K: Schedule = {
     out
 };
 
-/// The working variables a..h of one block, and b ^ c, which the majority function of the next round needs again as a ^ b.
+/// The working variables a..h of one block, and b ^ c, which the majority function of the next round needs again as a
+/// ^ b.
 struct Working {
     variables: State,
     b_xor_c: u64,
@@ -212,10 +217,11 @@ impl Working {
 
     /// Round `t`, which must be a constant once inlined, modulo 8; `kw` is the sum of round constant and schedule word.
     ///
-    /// Instead of passing every variable on to its neighbour, the roles move: in round t, variable n is entry n - t modulo 8.
+    /// Instead of passing every variable on to its neighbour, the roles move: in round t, variable n is entry n - t
+    /// modulo 8.
     #[inline(always)]
     fn round(&mut self, t: usize, kw: u64) {
-        let at = |n: usize| (n + 16 - t % 8) % 8;
+        let at = |n: usize| n.wrapping_sub(t) & 7;
         let [a, b, e, f, g, h] = [0, 1, 4, 5, 6, 7].map(|n| self.variables[at(n)]);
         // Ch(e,f,g) as a sum of its two disjoint halves, so that the sum can be taken term by term.
         let h = h.wrapping_add(kw).wrapping_add(e & f).wrapping_add(!e & g);
@@ -291,8 +297,8 @@ fn compress4<V: U64x4>(token: V::Token, state: &mut State4, [m0, m1, m2, m3]: [&
         for t in (0..80).step_by(16) {
             for_each!(I in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 {
                 if t > 0 {
-                    let near = w[I].add(sigma0(w[(I + 1) % 16]));
-                    w[I] = near.add(w[(I + 9) % 16]).add(sigma1(w[(I + 14) % 16]));
+                    let near = w[I].add(sigma0(w[(I + 1) & 15]));
+                    w[I] = near.add(w[(I + 9) & 15]).add(sigma1(w[(I + 14) & 15]));
                 }
                 round4(&mut v, I, w[I].add(V::splat(token, K[t + I])));
             });
@@ -309,7 +315,7 @@ fn compress4<V: U64x4>(token: V::Token, state: &mut State4, [m0, m1, m2, m3]: [&
 /// [`Working::round`] for four messages.
 #[inline(always)]
 fn round4<V: U64x4>(v: &mut [V; 8], t: usize, kw: V) {
-    let at = |n: usize| (n + 16 - t % 8) % 8;
+    let at = |n: usize| n.wrapping_sub(t) & 7;
     let [a, b, c, d, e, f, g, h] = [0, 1, 2, 3, 4, 5, 6, 7].map(|n| v[at(n)]);
     let choice = g.xor(e.and(f.xor(g)));
     let sum1 = e.rotr::<14, 50>().xor(e.rotr::<18, 46>()).xor(e.rotr::<41, 23>());
@@ -321,6 +327,7 @@ fn round4<V: U64x4>(v: &mut [V; 8], t: usize, kw: V) {
 }
 
 #[cfg(test)]
+#[allow(clippy::integer_division_remainder_used, reason = "the oracle divides")]
 mod tests {
     use super::*;
     use sha2::Digest;

@@ -1,68 +1,89 @@
-//! Constant-time sorting of up to 1024 words (the specification's generation of short elements sorts p of them).
+//! The specification's generation of short elements: constant-time sorting of p words, of up to 1024.
 //!
-//! A sorting network over a matrix of 8 columns and `32 B` rows (B = 3 or 4), padded with largest words. Row i is one vector, and
-//! the sorted sequence is to run down the first column, then the second, and so on. Which words are compared depends on the
-//! length alone.
+//! A sorting network over a matrix of 8 columns and `32 B` rows (B = 3 or 4), padded with largest words. Row i is one
+//! vector, and the sorted sequence is to run down the first column, then the second, and so on. Which words are
+//! compared depends on the length alone.
 //!
-//! First every column is sorted for itself, comparing whole rows: runs of B rows, then bitonic merges of runs. Then columns are
-//! merged with their neighbours, pairs of columns with pairs, and halves with halves. A bitonic merge of two sorted runs compares
-//! the first of one with the last of the other and so on, which leaves two halves, every word of the lower at most every word of
-//! the upper, each first descending and then ascending or the other way round, in a circle (bitonic). A bitonic run of even length
-//! falls apart in the same way when its halves are compared word by word. As 32 is a power of two that goes on down to runs of B.
+//! First every column is sorted for itself, comparing whole rows: runs of B rows, then bitonic merges of runs. Then
+//! columns are merged with their neighbours, pairs of columns with pairs, and halves with halves. A bitonic merge of
+//! two sorted runs compares the first of one with the last of the other and so on, which leaves two halves, every word
+//! of the lower at most every word of the upper, each first descending and then ascending or the other way round, in a
+//! circle (bitonic). A bitonic run of even length falls apart in the same way when its halves are compared word by
+//! word. As 32 is a power of two that goes on down to runs of B.
 
 use super::words::{U32x8, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{entry::avx2_kernel, lanes::Avx2, words::avx2};
 use zeroize::Zeroize;
 
-/// Largest number of words that can be sorted.
-pub(crate) const MAX_LEN: usize = 1024;
-
-/// Sorts at most [`MAX_LEN`] words, smallest first.
-pub(crate) fn sort_portable(words: &mut [u32]) {
-    sort::<portable::Words32>((), words);
+/// Writes the short element of weight `weight` that the specification's procedure makes of one 32-bit word for each
+/// coefficient, little-endian: the first `weight` words are marked as 1 or -1 (an even number in the two low bits),
+/// the others as 0 (the number 1), and the order that sorting by the 30 bits above gives is that of the coefficients.
+pub(crate) fn short_portable(words: &[u8], weight: usize, out: &mut [i16]) {
+    short::<portable::Words32>((), words, weight, out);
 }
 
 #[cfg(target_arch = "x86_64")]
 avx2_kernel! {
-    /// [`sort_portable`] with AVX2.
-    pub(crate) fn sort_avx2(token: Avx2, words: &mut [u32]) {
-        sort::<avx2::Words32>(token, words);
+    /// [`short_portable`] with AVX2.
+    pub(crate) fn short_avx2(token: Avx2, words: &[u8], weight: usize, out: &mut [i16]) {
+        short::<avx2::Words32>(token, words, weight, out);
     }
 }
 
 #[inline(always)]
-fn sort<V: U32x8>(token: V::Token, words: &mut [u32]) {
+fn short<V: U32x8>(token: V::Token, words: &[u8], weight: usize, out: &mut [i16]) {
+    let words = words.as_chunks().0;
     if words.len() <= 8 * 96 {
-        sort_matrix::<V, 3, 12, 96>(token, words);
+        short_in_matrix::<V, 3, 12, 96>(token, words, weight, out);
     } else {
-        sort_matrix::<V, 4, 16, 128>(token, words);
+        short_in_matrix::<V, 4, 16, 128>(token, words, weight, out);
     }
 }
 
-/// [`sort`] in a matrix of `ROWS` = 32 `B` rows, which are sorted and merged in runs of `RUN` = 4 `B` rows.
 #[inline(always)]
-fn sort_matrix<V: U32x8, const B: usize, const RUN: usize, const ROWS: usize>(token: V::Token, words: &mut [u32]) {
-    const { assert!(RUN == 4 * B && ROWS == 32 * B) };
-    assert!(words.len() <= 8 * ROWS, "{} words to sort, at most {} can be", words.len(), 8 * ROWS);
+fn short_in_matrix<V: U32x8, const B: usize, const RUN: usize, const ROWS: usize>(
+    token: V::Token,
+    words: &[[u8; 4]],
+    weight: usize,
+    out: &mut [i16],
+) {
     let mut rows = [[u32::MAX; 8]; ROWS];
-    rows.as_flattened_mut()[..words.len()].copy_from_slice(words);
-    let mut matrix = Matrix::<V, B, RUN> { token, rows: &mut rows };
+    let cells = &mut rows.as_flattened_mut()[..words.len()];
+    for (cell, &word) in cells[..weight].iter_mut().zip(&words[..weight]) {
+        *cell = u32::from_le_bytes(word) & !1;
+    }
+    for (cell, &word) in cells[weight..].iter_mut().zip(&words[weight..]) {
+        *cell = u32::from_le_bytes(word) & !3 | 1;
+    }
+    sort_matrix::<V, B, RUN, ROWS>(token, &mut rows);
+    // Eight words of each column at a time.
+    for (i, eight) in rows.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+        transpose::<V>(token, eight);
+        for (k, cells) in eight.iter().enumerate() {
+            let start = (k * ROWS + 8 * i).min(out.len());
+            let end = (start + 8).min(words.len()).max(start);
+            for (x, cell) in out[start..end].iter_mut().zip(cells) {
+                *x = (cell & 3) as i16 - 1;
+            }
+        }
+    }
+    out[words.len()..].fill(0);
+    rows.as_flattened_mut().zeroize();
+}
+
+/// Sorts the words of a matrix of `ROWS` = 32 `B` rows, column after column; works in runs of `RUN` = 4 `B` rows.
+#[inline(always)]
+fn sort_matrix<V: U32x8, const B: usize, const RUN: usize, const ROWS: usize>(
+    token: V::Token,
+    rows: &mut [[u32; 8]; ROWS],
+) {
+    const { assert!(RUN == 4 * B && ROWS == 32 * B) };
+    let mut matrix = Matrix::<V, B, RUN> { token, rows };
     matrix.sort_columns();
     matrix.merge_columns::<1>();
     matrix.merge_columns::<2>();
     matrix.merge_columns::<4>();
-    for (i, eight) in rows.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        transpose::<V>(token, eight);
-        for (k, cells) in eight.iter().enumerate() {
-            let rest = words.get_mut(k * ROWS + 8 * i..).unwrap_or_default();
-            match rest.first_chunk_mut() {
-                Some(chunk) => *chunk = *cells,
-                None => rest.copy_from_slice(&cells[..rest.len()]),
-            }
-        }
-    }
-    rows.as_flattened_mut().zeroize();
 }
 
 /// Transposes an 8x8 matrix.
@@ -271,8 +292,8 @@ impl<V: U32x8, const B: usize, const RUN: usize> Matrix<'_, V, B, RUN> {
         self.merge_double_runs();
     }
 
-    /// Eight rows, in ascending order, that are together under all of: the mirror of all rows, steps by half, and steps by a
-    /// quarter of all rows. `i` < `RUN`.
+    /// Eight rows, in ascending order, that are together under all of: the mirror of all rows, steps by half, and
+    /// steps by a quarter of all rows. `i` < `RUN`.
     #[inline(always)]
     fn octet(i: usize) -> [usize; 8] {
         let mirror = 2 * RUN - 1 - i;
@@ -338,63 +359,140 @@ fn compare_quarters<V: U32x8>(octet: &mut [V; 8]) {
 }
 
 #[cfg(test)]
+#[allow(clippy::integer_division, clippy::integer_division_remainder_used, reason = "the oracle divides")]
 mod tests {
     use super::*;
 
-    /// A small generator for inputs, of no other quality than its period.
-    fn words(seed: u32) -> impl FnMut() -> u32 {
-        let mut state = seed.wrapping_mul(2_654_435_761) | 1;
-        move || {
-            state ^= state << 13;
-            state ^= state >> 17;
-            state ^= state << 5;
-            state
+    /// Sorts at most 1024 words.
+    #[inline(always)]
+    fn sort<V: U32x8>(token: V::Token, words: &mut [u32]) {
+        if words.len() <= 8 * 96 {
+            sort_in_matrix::<V, 3, 12, 96>(token, words);
+        } else {
+            sort_in_matrix::<V, 4, 16, 128>(token, words);
         }
     }
 
-    fn check(name: &str, sort: impl Fn(&mut [u32])) {
-        for len in (0..MAX_LEN + 1).filter(|len| len % 97 == 0 || [653, 761, 768, 769, 857, 1023, 1024].contains(len)) {
-            let mut next = words(len as u32 + 1);
-            // Threshold patterns (a network that sorts all of zeros and ones sorts everything), few and many values, extremes.
-            let inputs: [Box<dyn FnMut(usize) -> u32>; 6] = [
-                Box::new(|i| i as u32),
-                Box::new(|i| (len - i) as u32),
-                Box::new(|_| u32::MAX),
-                Box::new(|_| next() & 1),
-                Box::new(|i| (i as u32).wrapping_mul(0x9e37_79b9) >> 30),
-                Box::new(|i| (i as u32).wrapping_mul(0x9e37_79b9)),
-            ];
-            for input in inputs {
-                let mut sorted: Vec<u32> = (0..len).map(input).collect();
-                let mut expected = sorted.clone();
-                sort(&mut sorted);
-                expected.sort_unstable();
-                assert_eq!(sorted, expected, "{name}, {len} words");
+    #[inline(always)]
+    fn sort_in_matrix<V: U32x8, const B: usize, const RUN: usize, const ROWS: usize>(
+        token: V::Token,
+        words: &mut [u32],
+    ) {
+        let mut rows = [[u32::MAX; 8]; ROWS];
+        rows.as_flattened_mut()[..words.len()].copy_from_slice(words);
+        sort_matrix::<V, B, RUN, ROWS>(token, &mut rows);
+        for (i, word) in words.iter_mut().enumerate() {
+            *word = rows[i % ROWS][i / ROWS];
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    avx2_kernel! {
+        fn sort_avx2(token: Avx2, words: &mut [u32]) {
+            sort::<avx2::Words32>(token, words);
+        }
+    }
+
+    /// A small generator of repeatable test values (xorshift64*).
+    struct Values(u64);
+
+    impl Values {
+        fn next(&mut self) -> u32 {
+            self.0 ^= self.0 >> 12;
+            self.0 ^= self.0 << 25;
+            self.0 ^= self.0 >> 27;
+            (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
+        }
+    }
+
+    /// K9: lengths 0 to 3, 653, 761, 857, 1024; equal, reversed, extreme and random arrays.
+    fn sorts(sort: impl Fn(&mut [u32])) {
+        let check = |words: &[u32]| {
+            let (mut got, mut expected) = (words.to_vec(), words.to_vec());
+            sort(&mut got);
+            expected.sort_unstable();
+            assert_eq!(got, expected);
+        };
+        // A network of comparisons that sorts all sequences of zeros and ones sorts everything: all short ones, and
+        // long ones with every number of ones at random places.
+        for n in 0..=12u32 {
+            for bits in 0..1u32 << n {
+                check(&(0..n).map(|i| bits >> i & 1).collect::<Vec<_>>());
             }
         }
-        // Zeros and ones with every number of ones, twice each, at random places.
-        for ones in 0..=761 {
-            for round in 0..2 {
-                let mut next = words(2 * ones + round);
-                let mut sorted: Vec<u32> = (0..761).map(|i| u32::from(i < ones)).collect();
-                for i in (1..761).rev() {
-                    sorted.swap(i, next() as usize % (i + 1));
+        let mut values = Values(5);
+        for n in [768, 1024] {
+            for ones in 0..=n {
+                let mut words: Vec<u32> = (0..n).map(|i| u32::from(i < ones)).collect();
+                for i in (1..n).rev() {
+                    words.swap(i, values.next() as usize % (i + 1));
                 }
-                sort(&mut sorted);
-                assert!(sorted.is_sorted() && sorted.iter().sum::<u32>() == ones, "{name}, {ones} ones");
+                check(&words);
             }
+        }
+        let extremes = [0, 1, 0x7fff_fffe, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, u32::MAX - 1, u32::MAX];
+        for n in [0, 1, 2, 3, 653, 761, 768, 769, 857, 1024] {
+            check(&vec![7; n]);
+            check(&(0..n as u32).rev().collect::<Vec<_>>());
+            check(&(0..n as u32).collect::<Vec<_>>());
+            for _ in 0..100 {
+                check(&(0..n).map(|_| extremes[values.next() as usize % 8]).collect::<Vec<_>>());
+            }
+        }
+        for _ in 0..100_000 {
+            let n = values.next() as usize % 200;
+            check(&(0..n).map(|_| values.next()).collect::<Vec<_>>());
+        }
+        for n in [653, 761, 857, 1024].into_iter().cycle().take(4000) {
+            check(&(0..n).map(|_| values.next()).collect::<Vec<_>>());
         }
     }
 
     #[test]
     fn sorts_portable() {
-        check("portable", sort_portable);
+        sorts(|words| sort::<portable::Words32>((), words));
+    }
+
+    #[test]
+    fn sorts_arrays() {
+        sorts(|words| sort::<crate::backend::words::array::Words32>((), words));
     }
 
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn sorts_avx2() {
         let token = Avx2::detect().expect("this test needs a processor with AVX2");
-        check("avx2", |words| sort_avx2(token, words));
+        sorts(|words| sort_avx2(token, words));
+    }
+
+    fn short_elements(short: impl Fn(&[u8], usize, &mut [i16])) {
+        let mut values = Values(11);
+        for (p, weight, padded) in [(653, 288, 656), (761, 286, 768), (857, 322, 864)] {
+            for round in 0..200 {
+                // Few different numbers in some rounds, so that many are equal.
+                let words: Vec<u32> = (0..p).map(|_| values.next() >> (round & 31)).collect();
+                let mut tagged: Vec<u32> =
+                    words.iter().enumerate().map(|(i, v)| if i < weight { v & !1 } else { v & !3 | 1 }).collect();
+                tagged.sort_unstable();
+                let expected: Vec<i16> = tagged.iter().map(|tag| (tag & 3) as i16 - 1).collect();
+                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let mut out = vec![0x55; padded];
+                short(&bytes, weight, &mut out);
+                assert_eq!(out[..p], expected);
+                assert!(out[p..].iter().all(|&x| x == 0));
+            }
+        }
+    }
+
+    #[test]
+    fn short_elements_portable() {
+        short_elements(short_portable);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn short_elements_avx2() {
+        let token = Avx2::detect().expect("this test needs a processor with AVX2");
+        short_elements(|words, weight, out| short_avx2(token, words, weight, out));
     }
 }

@@ -97,6 +97,9 @@ const fn larger(a: i32, b: i32) -> i32 {
     if a > b { a } else { b }
 }
 
+/// How many times larger the b-form is than the transformed form.
+pub(crate) const PREPARED_FACTOR: usize = PREPARED / GROUP;
+
 /// Chunks of the b-form of a group; see [`prepare_group`].
 const PREPARED: usize = 32;
 
@@ -547,6 +550,32 @@ pub(crate) mod tests {
             agrees::<T>(&f, &g, false);
             let (f, g) = (random::<T>(rng, 1), random::<T>(rng, 1));
             agrees::<T>(&f, &g, true);
+        }
+    }
+
+    /// The rows of the page on bounds that name constants of all sets are those of the code.
+    #[test]
+    fn the_page_on_bounds_tells_the_code_s_bounds() {
+        let page = include_str!("../../docs/bounds.md");
+        fn row<const N: usize>(name: &str, values: [i32; N]) -> String {
+            let cells: Vec<String> = values.iter().map(|value| format!(" {value} |")).collect();
+            format!("| {name} |{}", cells.concat())
+        }
+        for row in [
+            row("input", [Ring653::INPUT_BOUND, Ring761::INPUT_BOUND, Ring857::INPUT_BOUND]),
+            row("point (an evaluation, stored)", [Ring653::POINT_BOUND, Ring761::POINT_BOUND, Ring857::POINT_BOUND]),
+            row("product (at a point)", [Ring653::PRODUCT_BOUND, Ring761::PRODUCT_BOUND, Ring857::PRODUCT_BOUND]),
+            row("wide (interpolated, reduced)", [Ring653::WIDE_BOUND, Ring761::WIDE_BOUND, Ring857::WIDE_BOUND]),
+            row(
+                "fold (three of them, reduced)",
+                [
+                    bar_bound::<Ring653>(3 * Ring653::WIDE_BOUND),
+                    bar_bound::<Ring761>(3 * Ring761::WIDE_BOUND),
+                    bar_bound::<Ring857>(3 * Ring857::WIDE_BOUND),
+                ],
+            ),
+        ] {
+            assert!(page.contains(&row), "docs/bounds.md has no row {row}");
         }
     }
 

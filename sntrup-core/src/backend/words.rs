@@ -1,4 +1,5 @@
-//! Vectors of 64-, 32- and 16-bit words for hashing, sorting, sampling and encoding: what an operation means, and its portable form.
+//! Vectors of 64-, 32- and 16-bit words for hashing, sorting, sampling and encoding: what an operation means, and its
+//! portable form.
 //!
 //! A kernel is written once over these traits. The vectors of `array` are plain loops for any processor; those of
 //! `sse2` and `avx2` give the same bits, and the tests hold them to it.

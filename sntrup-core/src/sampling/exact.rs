@@ -1,45 +1,51 @@
-//! Random small and short elements for batches: exactly uniform, from fewer random bits than the specification's procedure takes.
+//! Random small and short elements for batches: exactly uniform, from fewer random bits than the specification's
+//! procedure takes.
 //!
-//! The specification fixes a procedure so that known answers can be published; keys made in batches have none, so only the
-//! distribution counts. The specification's distributions are the uniform ones over small and over short elements; its procedures
-//! come within about 2^-30 a coefficient of the first, and miss the second by the order of equal 30-bit numbers, which occur in one
-//! element of 3700. What follows comes within 2^-61 of them, in statistical distance, for a whole element. Throughout, random words
-//! are taken to be independent and uniform; they come from `Drbg`.
+//! The specification fixes a procedure so that known answers can be published; keys made in batches have none, so only
+//! the distribution counts. The specification's distributions are the uniform ones over small and over short elements;
+//! its procedures come within about 2^-30 a coefficient of the first, and miss the second by the order of equal 30-bit
+//! numbers, which occur in one element of 3700. What follows comes within 2^-61 of them, in statistical distance, for
+//! a whole element. Throughout, random words are taken to be independent and uniform; they come from `Drbg`.
 //!
 //! # Small elements
 //!
-//! A uniform byte is accepted if it is below 243 = 3^5. Given that, it is uniform among 243 numbers, so its five digits to the base 3
-//! are independent uniform trits. Each coefficient takes one digit of one accepted byte. Which bytes are rejected depends on nothing
-//! but the bytes that are thrown away and on how many there are; the accepted bytes are independent of it. So the pattern of
-//! rejections may become known.
+//! A uniform byte is accepted if it is below 243 = 3^5. Given that, it is uniform among 243 numbers, so its five
+//! digits to the base 3 are independent uniform trits. Each coefficient takes one digit of one accepted byte. Which
+//! bytes are rejected depends on nothing but the bytes that are thrown away and on how many there are; the accepted
+//! bytes are independent of it. So the pattern of rejections may become known.
 //!
 //! # Short elements
 //!
 //! A short element is a uniform w-subset S of the p positions, with uniform independent signs on it.
 //!
-//! **Conditioning.** If every position is put into S independently with probability t, a set of w elements has probability
-//! t^w (1-t)^(p-w), the same for all of them. So S, given that it has w elements, is a uniform w-subset, for every t.
+//! **Conditioning.** If every position is put into S independently with probability t, a set of w elements has
+//! probability t^w (1-t)^(p-w), the same for all of them. So S, given that it has w elements, is a uniform w-subset,
+//! for every t.
 //!
-//! **Splitting.** Call the last 64 positions the tail, the others the head. Draw the head: every position with probability t. Let W be
-//! its weight. Conditioned on the event that S has w elements, the tail has weight k = w - W, and given k it is a uniform k-subset of
-//! the 64 positions, independent of the head. The head that was drawn occurs jointly with that event with probability
-//! Pr(head) Pr(Binomial(64, t) = k). So: draw a head; accept it with probability A(k) = Pr(Binomial(64, t) = k) / max, where the
-//! maximum is taken over all k, and otherwise draw a new head (rejection sampling). Then draw a uniform k-subset of the tail.
+//! **Splitting.** Call the last 64 positions the tail, the others the head. Draw the head: every position with
+//! probability t. Let W be its weight. Conditioned on the event that S has w elements, the tail has weight k = w - W,
+//! and given k it is a uniform k-subset of the 64 positions, independent of the head. The head that was drawn occurs
+//! jointly with that event with probability Pr(head) Pr(Binomial(64, t) = k). So: draw a head; accept it with
+//! probability A(k) = Pr(Binomial(64, t) = k) / max, where the maximum is taken over all k, and otherwise draw a new
+//! head (rejection sampling). Then draw a uniform k-subset of the tail.
 //!
-//! **The choice of t** matters for the speed only. t = (2^m - 1)/2^(m+1) takes m + 1 random bits: one that must be clear, and m that
-//! must not all be set. m = 2 (t = 3/8) is nearest to w/p for p = 761 and 857, m = 3 (t = 7/16) for p = 653; the probability of
-//! acceptance is then 0.29, 0.27 and 0.31.
+//! **The choice of t** matters for the speed only. t = (2^m - 1)/2^(m+1) takes m + 1 random bits: one that must be
+//! clear, and m that must not all be set. m = 2 (t = 3/8) is nearest to w/p for p = 761 and 857, m = 3 (t = 7/16) for
+//! p = 653; the probability of acceptance is then 0.29, 0.27 and 0.31.
 //!
-//! **The only error.** A(k) is rounded down to a multiple of 2^-63 and compared with 63 random bits. With h(k) the probability that the
-//! head's weight is w - k, the probability to accept in one trial is T = sum of h(k) A(k) > 1/4, and rounding takes less than 2^-63
-//! away from it. The law of what is accepted therefore moves by less than 2^-63 / T < 2^-61 in statistical distance.
+//! **The only error.** A(k) is rounded down to a multiple of 2^-63 and compared with 63 random bits. With h(k) the
+//! probability that the head's weight is w - k, the probability to accept in one trial is T = sum of h(k) A(k) > 1/4,
+//! and rounding takes less than 2^-63 away from it. The law of what is accepted therefore moves by less than 2^-63 / T
+//! < 2^-61 in statistical distance.
 //!
-//! **The tail.** 64 numbers of 31 random bits, the first k of them tagged, are sorted; the tags show the subset. If the numbers are
-//! distinct, their order is a uniform permutation, so the subset is exactly uniform. If two are equal, all are drawn again: whether
-//! that happens depends on the numbers and not on the tags, so it changes nothing. The weights k enter only as the number of tags.
+//! **The tail.** 64 numbers of 31 random bits, the first k of them tagged, are sorted; the tags show the subset. If
+//! the numbers are distinct, their order is a uniform permutation, so the subset is exactly uniform. If two are equal,
+//! all are drawn again: whether that happens depends on the numbers and not on the tags, so it changes nothing. The
+//! weights k enter only as the number of tags.
 //!
-//! **What becomes known.** That a head was rejected: it depends, given the head that is accepted in the end, on nothing but heads that
-//! are thrown away; trials are independent. That numbers were equal: likewise. Never the weight, the accepted head, or the order.
+//! **What becomes known.** That a head was rejected: it depends, given the head that is accepted in the end, on
+//! nothing but heads that are thrown away; trials are independent. That numbers were equal: likewise. Never the
+//! weight, the accepted head, or the order.
 //!
 //! Signs are p more bits.
 
@@ -249,8 +255,8 @@ const fn minus(x: Wide, y: Wide) -> Wide {
     out
 }
 
-/// For k = 0, ..., 64: the probability that Binomial(64, t) is k, divided by the largest of them, times 2^63, rounded down, where
-/// t = `numerator`/`denominator`.
+/// For k = 0, ..., 64: the probability that Binomial(64, t) is k, divided by the largest of them, times 2^63, rounded
+/// down, where t = `numerator`/`denominator`.
 const fn acceptance(numerator: u64, denominator: u64) -> [u64; TAIL + 1] {
     // C(64, k) numerator^k (denominator - numerator)^(64 - k)
     let mut weights = [[0; 5]; TAIL + 1];
@@ -455,8 +461,7 @@ mod tests {
         for (trial, planes) in [(&Theta::<Sntrup761>::TRIAL, 3), (&Theta::<Sntrup653>::TRIAL, 4)] {
             assert_eq!(trial.planes, planes);
             // Every pattern of bits once: bit i of plane j is bit j of i.
-            let patterns: Vec<u64> =
-                (0..planes).map(|j| (0..64).fold(0, |word, i| word | (i >> j & 1) << i)).collect();
+            let patterns: Vec<u64> = (0..planes).map(|j| (0..64).fold(0, |word, i| word | (i >> j & 1) << i)).collect();
             let mut chosen = [0];
             let one_word = Trial { positions: 64, planes, weight: 64, acceptance: trial.acceptance };
             Portable.head(&one_word, &patterns, 0, &mut chosen);
@@ -473,7 +478,8 @@ mod tests {
         sum / (observed.len() - 1) as f64
     }
 
-    /// Sizes and seeds are fixed, so these tests pass or fail for good. The bounds are five standard deviations and more wide.
+    /// Sizes and seeds are fixed, so these tests pass or fail for good. The bounds are five standard deviations and
+    /// more wide.
     const SAMPLES: usize = 4000;
 
     fn small_elements_of<P: Params>(k: impl Kernels) {
@@ -538,7 +544,11 @@ mod tests {
         let mean = t * ratio;
         let variance = t * ratio * (1.0 - ratio) * (p - t) / (p - 1.0);
         let (got_mean, got_variance) = (tail_sum / n, tail_squares / n - (tail_sum / n).powi(2));
-        assert!((got_mean - mean).abs() < 5.0 * (variance / n).sqrt(), "{}: tail weight {got_mean} for {mean}", P::NAME);
+        assert!(
+            (got_mean - mean).abs() < 5.0 * (variance / n).sqrt(),
+            "{}: tail weight {got_mean} for {mean}",
+            P::NAME
+        );
         assert!((got_variance / variance - 1.0).abs() < 5.0 * (2.0 / n).sqrt(), "{}: {got_variance}", P::NAME);
     }
 
@@ -583,8 +593,9 @@ mod tests {
 
     #[test]
     fn equal_numbers_are_found() {
-        let distinct: [[u32; 8]; TAIL] =
-            std::array::from_fn(|i| std::array::from_fn(|lane| ((i as u32) << 9 | (lane as u32) << 3).wrapping_mul(0x9e37_79b3) & !1));
+        let distinct: [[u32; 8]; TAIL] = std::array::from_fn(|i| {
+            std::array::from_fn(|lane| ((i as u32) << 9 | (lane as u32) << 3).wrapping_mul(0x9e37_79b3) & !1)
+        });
         assert_eq!(Portable.sort_tails(&mut distinct.clone()).1, 0);
         for lane in 0..8 {
             for (a, b, tag) in [(0, 63, 0), (5, 6, 1), (40, 2, 1)] {

@@ -3,8 +3,8 @@
 use crate::contest::{Entry, Operation};
 use crate::random::{self, Source};
 use sntrup_core::{
-    Backend, Ciphertext, Params, PreparedPublicKey, PreparedSecretKey, PublicKey, decapsulate, decapsulate_prepared,
-    encapsulate, encapsulate_prepared, generate_batch, generate_key,
+    Backend, Ciphertext, Params, PreparedPublicKey, PreparedSecretKey, PublicKey, decapsulate, encapsulate,
+    generate_batch, generate_key,
 };
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -84,7 +84,7 @@ fn encapsulation_prepared<P: Params>(mut rng: Source) -> Box<dyn FnMut()> {
     let pair = generate_key::<P>(&mut rng).expect("key generation works");
     let key = PreparedPublicKey::new(pair.public());
     Box::new(move || {
-        black_box(encapsulate_prepared(black_box(&key), &mut rng).expect("encapsulation works"));
+        black_box(black_box(&key).encapsulate(&mut rng).expect("encapsulation works"));
     })
 }
 
@@ -105,10 +105,10 @@ fn decapsulation_prepared<P: Params>() -> Box<dyn FnMut()> {
     let pair = generate_key::<P>(&mut rng).expect("key generation works");
     let (ciphertext, secret) = encapsulate(pair.public(), &mut rng).expect("encapsulation works");
     let key = PreparedSecretKey::new(pair.secret());
-    assert_eq!(decapsulate_prepared(&ciphertext, &key).as_bytes(), secret.as_bytes(), "{}", P::NAME);
+    assert_eq!(key.decapsulate(&ciphertext).as_bytes(), secret.as_bytes(), "{}", P::NAME);
     let bytes = ciphertext.as_bytes().to_vec();
     Box::new(move || {
         let ciphertext = Ciphertext::<P>::from_bytes(black_box(&bytes)).expect("the ciphertext is valid");
-        black_box(decapsulate_prepared(&ciphertext, black_box(&key)));
+        black_box(black_box(&key).decapsulate(&ciphertext));
     })
 }

@@ -9,8 +9,8 @@ use std::arch::x86_64::*;
 /// Evaluates AVX2 intrinsics without memory operands.
 macro_rules! intrinsics {
     ($e:expr) => {
-        // SAFETY: the only condition of these intrinsics is that the processor has AVX2. A vector of this module is made with an
-        // `Avx2` in hand, and every other operation takes such a vector.
+        // SAFETY: the only condition of these intrinsics is that the processor has AVX2. A vector of this module is
+        // made with an `Avx2` in hand, and every other operation takes such a vector.
         unsafe { $e }
     };
 }

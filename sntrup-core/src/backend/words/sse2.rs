@@ -1,5 +1,5 @@
-//! The vectors as SSE2 registers. Every x86-64 processor has SSE2, so this is the portable backend's form there: compilers do not
-//! make vectors of the loops over arrays once many of them are inlined into one kernel.
+//! The vectors as SSE2 registers. Every x86-64 processor has SSE2, so this is the portable backend's form there:
+//! compilers do not make vectors of the loops over arrays once many of them are inlined into one kernel.
 
 #![allow(unsafe_code)] // intrinsics; the reason that holds for all of them stands at `intrinsics!`
 
@@ -22,14 +22,26 @@ pub(crate) struct Words32([__m128i; 2]);
 macro_rules! both {
     (|$x:ident| $e:expr, $a:expr) => {{
         let [low, high] = $a.0;
-        let low = { let $x = low; intrinsics!($e) };
-        let high = { let $x = high; intrinsics!($e) };
+        let low = {
+            let $x = low;
+            intrinsics!($e)
+        };
+        let high = {
+            let $x = high;
+            intrinsics!($e)
+        };
         Self([low, high])
     }};
     (|$x:ident, $y:ident| $e:expr, $a:expr, $b:expr) => {{
         let ([low_a, high_a], [low_b, high_b]) = ($a.0, $b.0);
-        let low = { let ($x, $y) = (low_a, low_b); intrinsics!($e) };
-        let high = { let ($x, $y) = (high_a, high_b); intrinsics!($e) };
+        let low = {
+            let ($x, $y) = (low_a, low_b);
+            intrinsics!($e)
+        };
+        let high = {
+            let ($x, $y) = (high_a, high_b);
+            intrinsics!($e)
+        };
         Self([low, high])
     }};
 }
@@ -75,7 +87,8 @@ impl U32x8 for Words32 {
     }
     #[inline(always)]
     fn min_max(self, other: Self) -> (Self, Self) {
-        // SSE2 compares signed words only; flipping the top bits turns the order of unsigned words into that of signed ones.
+        // SSE2 compares signed words only; flipping the top bits turns the order of unsigned words into that of signed
+        // ones.
         let difference = self.xor(other);
         let exchange = both!(
             |x, y| {

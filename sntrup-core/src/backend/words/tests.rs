@@ -20,7 +20,8 @@ fn words64<V: U64x4, W: U64x4<Token = ()>>(token: V::Token) {
     let mut next = numbers();
     for _ in 0..100 {
         let rows: [[u64; 4]; 4] = std::array::from_fn(|_| std::array::from_fn(|_| next()));
-        let bytes: [[u8; 16]; 2] = std::array::from_fn(|_| (u128::from(next()) << 64 | u128::from(next())).to_be_bytes());
+        let bytes: [[u8; 16]; 2] =
+            std::array::from_fn(|_| (u128::from(next()) << 64 | u128::from(next())).to_be_bytes());
         let ([a, b, ..], [x, y, ..]) = (rows.map(|row| V::load(token, &row)), rows.map(|row| W::load((), &row)));
         assert_eq!(a.to_array(), rows[0]);
         assert_eq!(V::splat(token, rows[0][0]).to_array(), [rows[0][0]; 4]);
@@ -37,7 +38,8 @@ fn words64<V: U64x4, W: U64x4<Token = ()>>(token: V::Token) {
         ] {
             assert_eq!(mine.to_array(), oracle.to_array());
         }
-        let (mine, oracle) = (V::transpose(rows.map(|r| V::load(token, &r))), W::transpose(rows.map(|r| W::load((), &r))));
+        let (mine, oracle) =
+            (V::transpose(rows.map(|r| V::load(token, &r))), W::transpose(rows.map(|r| W::load((), &r))));
         assert_eq!(mine.map(V::to_array), oracle.map(W::to_array));
     }
 }
@@ -76,7 +78,8 @@ fn words32<V: U32x8, W: U32x8<Token = ()>>(token: V::Token) {
         ] {
             assert_eq!(cells(mine), cells(oracle));
         }
-        let (mine, oracle) = (V::transpose(rows.map(|r| V::load(token, &r))), W::transpose(rows.map(|r| W::load((), &r))));
+        let (mine, oracle) =
+            (V::transpose(rows.map(|r| V::load(token, &r))), W::transpose(rows.map(|r| W::load((), &r))));
         assert_eq!(mine.map(cells), oracle.map(cells));
     }
 }

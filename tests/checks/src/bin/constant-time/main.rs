@@ -9,8 +9,9 @@
 mod valgrind;
 
 use sntrup_core::{
-    Backend, Ciphertext, Error, Params, RandomError, RandomSource, SHARED_SECRET_BYTES, SecretKey, SharedSecret,
-    Sntrup653, Sntrup761, Sntrup857, Stock, decapsulate, encapsulate, generate_batch, generate_key,
+    Backend, Ciphertext, Error, Params, PreparedPublicKey, PreparedSecretKey, PublicKey, RandomError, RandomSource,
+    SHARED_SECRET_BYTES, SecretKey, SharedSecret, Sntrup653, Sntrup761, Sntrup857, Stock, decapsulate, encapsulate,
+    generate_batch, generate_key,
 };
 use std::hint::black_box;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -117,14 +118,18 @@ fn step<P: Params>(backend: Backend, name: &str, run: impl FnOnce() -> Outcome) 
 fn exercise<P: Params>(public: &[u8], secret: &SecretKey<P>, rng: &mut SecretSource) -> Outcome {
     expect(valgrind::secret_bits(secret.as_bytes()) > 0, "the secret key is followed as a secret")?;
     // Disclosed: the public key and the ciphertext are what the operations are there to publish.
-    let public = sntrup_core::PublicKey::<P>::from_bytes(&published(public))?;
+    let public = PublicKey::<P>::from_bytes(&published(public))?;
     let secret = SecretKey::<P>::from_bytes(secret.as_bytes())?;
+    let (prepared_public, prepared_secret) = (PreparedPublicKey::new(&public), PreparedSecretKey::new(&secret));
 
-    let (ciphertext, shared) = encapsulate(&public, rng)?;
-    let good = published(ciphertext.as_bytes());
-    same(&shared, &decapsulate(&Ciphertext::<P>::from_bytes(&good)?, &secret), true)?;
-    for forged in forgeries::<P>(&good) {
-        same(&shared, &decapsulate(&Ciphertext::<P>::from_bytes(&forged)?, &secret), false)?;
+    for (ciphertext, shared) in [encapsulate(&public, rng)?, prepared_public.encapsulate(rng)?] {
+        let good = published(ciphertext.as_bytes());
+        let forgeries = forgeries::<P>(&good);
+        for (bytes, genuine) in std::iter::once((&good, true)).chain(forgeries.iter().map(|forged| (forged, false))) {
+            let ciphertext = Ciphertext::<P>::from_bytes(bytes)?;
+            same(&shared, &decapsulate(&ciphertext, &secret), genuine)?;
+            same(&shared, &prepared_secret.decapsulate(&ciphertext), genuine)?;
+        }
     }
     Ok(())
 }

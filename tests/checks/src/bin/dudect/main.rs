@@ -10,8 +10,8 @@
 mod welch;
 
 use sntrup_core::{
-    Backend, Ciphertext, Error, Params, RandomError, RandomSource, Sntrup653, Sntrup761, Sntrup857, decapsulate,
-    encapsulate, generate_key,
+    Backend, Ciphertext, Error, Params, PreparedSecretKey, RandomError, RandomSource, Sntrup653, Sntrup761, Sntrup857,
+    decapsulate, encapsulate, generate_key,
 };
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -69,6 +69,12 @@ fn tests<P: Params>(backend: Backend, time: Duration) -> Result<bool, Error> {
         black_box(decapsulate(&ciphertext, pair.secret()));
     };
 
+    let prepared = PreparedSecretKey::new(pair.secret());
+    let decap_prepared = |bytes: &[u8]| {
+        let ciphertext = Ciphertext::<P>::from_bytes(bytes).expect("the ciphertext has the right length");
+        black_box(prepared.decapsulate(&ciphertext));
+    };
+
     let mut passed = true;
     let mut report = |name: &str, test: Test, leaks: bool| {
         let (right, verdict) = match (test.differs(), leaks) {
@@ -83,6 +89,8 @@ fn tests<P: Params>(backend: Backend, time: Duration) -> Result<bool, Error> {
     };
 
     report("decapsulation, genuine / forged", compare(time, [&good, &forged], decap), false);
+    let pools = [&good[..], &forged[..]];
+    report("decapsulation, prepared, genuine / forged", compare(time, pools, decap_prepared), false);
     // The fixed class has the same g and f each time; what comes after them, the blinding of the inversion, is public
     // once it was used, and random in both.
     let key: &dyn Fn(&mut Tape) = &|tape| drop(black_box(generate_key::<P>(tape)));

@@ -12,8 +12,8 @@ mod valgrind;
 mod profile;
 
 use sntrup_core::{
-    Backend, Ciphertext, Error, Params, PublicKey, RandomError, RandomSource, Sntrup653, Sntrup761, Sntrup857,
-    decapsulate, encapsulate, generate_batch, generate_key,
+    Backend, Ciphertext, Error, Params, PreparedPublicKey, PreparedSecretKey, PublicKey, RandomError, RandomSource,
+    Sntrup653, Sntrup761, Sntrup857, decapsulate, encapsulate, generate_batch, generate_key,
 };
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -96,6 +96,21 @@ fn count<P: Params>(backend: &str) -> Result<(), String> {
         measure("encapsulate", || encapsulate(&PublicKey::<P>::from_bytes(&public)?, &mut tape).map(drop))?;
         measure("decapsulate", || {
             black_box(decapsulate(&Ciphertext::<P>::from_bytes(&ciphertext)?, pair.secret()));
+            Ok(())
+        })?;
+        let (mut public, mut secret) = (None, None);
+        measure("prepare-public", || {
+            public = Some(PreparedPublicKey::new(pair.public()));
+            Ok(())
+        })?;
+        measure("prepare-secret", || {
+            secret = Some(PreparedSecretKey::new(pair.secret()));
+            Ok(())
+        })?;
+        let (public, secret) = (public.expect("made above"), secret.expect("made above"));
+        measure("encapsulate-prepared", || public.encapsulate(&mut tape).map(drop))?;
+        measure("decapsulate-prepared", || {
+            black_box(secret.decapsulate(&Ciphertext::<P>::from_bytes(&ciphertext)?));
             Ok(())
         })
     };
