@@ -238,10 +238,12 @@ impl Bed {
         let tap = Tap::start(server.address, settings).expect("a loopback socket");
         let client = self.client(client_program, tap.address(), client_arguments);
         // A client that fails before it connects leaves nothing to report.
-        let said = tap.next(Duration::from_secs(2)).map(|observed| {
+        let said = if client.end.stdout.contains("CONNECTED") {
+            let observed = tap.next(PATIENCE).expect("the tap reports a connection when it is over");
             observed.conversation().unwrap_or_else(|error| panic!("{error}; the client printed {}", client.end.all()))
-        });
-        let said = said.unwrap_or_default();
+        } else {
+            Conversation::default()
+        };
         Meeting { client, said, server_log: server.stop() }
     }
 }
@@ -318,10 +320,13 @@ impl Server {
         self.process.wait_for(Duration::from_secs(10), found).is_some()
     }
 
-    /// Stops it and gives what it printed.
+    /// Stops it and gives all that it printed.
+    ///
+    /// # Panics
+    /// The system cannot tell how it ended.
     #[must_use]
     pub fn stop(self) -> String {
-        self.log()
+        self.process.stop().unwrap_or_else(|error| panic!("{error}")).all()
     }
 }
 

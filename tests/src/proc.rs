@@ -148,12 +148,28 @@ impl Process {
             }
             thread::sleep(Duration::from_millis(5));
         };
+        Ok(self.collected(status))
+    }
+
+    /// Kills it and gives everything that it had printed.
+    ///
+    /// # Errors
+    /// The system cannot tell how it ended.
+    pub fn stop(mut self) -> io::Result<Finished> {
+        // This fails only when it is over already.
+        let _ = self.child.kill();
+        let status = self.child.wait()?;
+        Ok(self.collected(status))
+    }
+
+    /// All that was printed, once the process is over: up to the ends of its streams.
+    fn collected(&mut self, status: ExitStatus) -> Finished {
         for reader in self.readers.drain(..) {
             // The reader only copies bytes; it has nothing to report.
             drop(reader.join());
         }
         let (stdout, stderr) = self.printed();
-        Ok(Finished { status, stdout, stderr })
+        Finished { status, stdout, stderr }
     }
 }
 
@@ -173,7 +189,11 @@ fn collect(
     thread::spawn(move || {
         let mut buffer = [0; 4096];
         loop {
-            let count = stream.read(&mut buffer).unwrap_or(0);
+            let count = match stream.read(&mut buffer) {
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => 0,
+            };
             let mut printed = output.lock();
             side(&mut printed).extend_from_slice(&buffer[..count]);
             printed.ended += usize::from(count == 0);

@@ -208,7 +208,7 @@ impl RawPeer {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return self.conversation(),
                 Ok(count) => self.received.extend_from_slice(&buffer[..count]),
-                Err(error) if is_timeout(&error) => {}
+                Err(error) if is_passing(&error) => {}
                 // A reset follows when the other side closes with our bytes unread: what it said before still counts.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
                     return self.conversation();
@@ -242,8 +242,9 @@ impl RawPeer {
     }
 }
 
-fn is_timeout(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+/// Whether the same call may succeed if it is made again.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
 }
 
 /// A server that answers hellos with whatever it is told.
@@ -278,10 +279,10 @@ impl RawServer {
         let stream = loop {
             match self.listener.accept() {
                 Ok((stream, _)) => break stream,
-                Err(error) if is_timeout(&error) && start.elapsed() < patience => {
+                Err(error) if is_passing(&error) && start.elapsed() < patience => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
-                Err(error) if is_timeout(&error) => return Ok(None),
+                Err(error) if is_passing(&error) => return Ok(None),
                 Err(error) => return Err(error),
             }
         };

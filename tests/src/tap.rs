@@ -173,7 +173,10 @@ fn pump(
     let (mut offset, mut index, mut split_done) = (0, 0, false);
     let mut buffer = vec![0; 1 << 14];
     loop {
-        let count = from.read(&mut buffer)?;
+        let count = match from.read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            other => other?,
+        };
         let Some(fresh) = buffer.get(..count).filter(|fresh| !fresh.is_empty()) else {
             return to.write_all(&pending);
         };
