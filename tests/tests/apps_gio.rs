@@ -29,14 +29,17 @@ fn a_gio_client_offers_what_openssl_cnf_says_and_resumes() {
         assert_eq!(end.stdout, format!("GTlsBackendOpenssl\n{answers}"), "{list}");
         let kem = KEMS.into_iter().find(|kem| kem.group == expected[0]).unwrap();
         let mut shares = HashSet::new();
-        for number in 0..count {
+        // Connections are reported as they end, which on a busy machine is not the order in which they began.
+        let mut resumed = 0;
+        for _ in 0..count {
             let said = tap.next(PATIENCE).expect("a finished connection").conversation().unwrap();
             let hello = said.client_hellos()[0];
             assert_eq!(hello.groups.as_deref(), Some(&expected[..]), "{list}");
             assert_eq!(said.negotiated().unwrap().group, Some(kem.group), "{list}");
             assert!(shares.insert(hello.share(kem.group).unwrap().to_vec()), "{list}: a public key came twice");
-            assert_eq!(hello.psk_identities, usize::from(number > 0), "{list}: tickets in connection {number}");
+            resumed += hello.psk_identities;
         }
+        assert_eq!(resumed, count - 1, "{list}: all but the first connection bring a ticket");
     }
 }
 
