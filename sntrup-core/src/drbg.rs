@@ -20,7 +20,7 @@
 use zeroize::Zeroize;
 
 use crate::backend::Kernels;
-use crate::backend::chacha20::Octet;
+use crate::backend::chacha20::OCTET_WORDS;
 use crate::error::Error;
 use crate::rng::RandomSource;
 use crate::wipe::Secret;
@@ -30,7 +30,7 @@ const KEY_WORDS: usize = 8;
 /// Octets of blocks in one refill.
 const OCTETS: usize = 8;
 /// Words of one refill, those of the next key included.
-const BUFFER_WORDS: usize = OCTETS * size_of::<Octet>() / size_of::<u32>();
+const BUFFER_WORDS: usize = OCTETS * OCTET_WORDS;
 
 /// The generator.
 pub(crate) struct Drbg<K: Kernels> {

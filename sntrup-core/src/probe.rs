@@ -3,7 +3,13 @@
 use crate::backend::divsteps3::*;
 use crate::backend::euclid::*;
 use crate::backend::lanes::{Chunk, Level, Portable};
+use crate::backend::sample::Tails;
 use crate::backend::transform::*;
+use crate::backend::{Kernels, sha512};
+use crate::drbg::Drbg;
+use crate::params::{Params, Sntrup653, Sntrup761, Sntrup857, half};
+use crate::sampling::exact;
+use crate::wipe::Array;
 use core::marker::PhantomData;
 
 /// A kernel with its operands, to be run as often as wanted.
@@ -31,7 +37,10 @@ fn products<T: Transform>(probes: &mut Vec<Probe>, level: impl Level, name: &str
     let mut add = |kernel: &str, run: Box<dyn FnMut()>| probes.push((format!("{name} {kernel}"), run));
 
     let (input, mut out, mut scratch) = (operand::<T>(1), chunks(T::POINTS), chunks(T::SCRATCH));
-    add("forward", Box::new(move || level.run(Forward { input: &input, points: &mut out, scratch: &mut scratch, set })));
+    add(
+        "forward",
+        Box::new(move || level.run(Forward { input: &input, points: &mut out, scratch: &mut scratch, set })),
+    );
 
     let (a, b, mut c, mut scratch) = (points(1), points(2), chunks(T::POINTS), chunks(T::SCRATCH));
     add(
@@ -54,28 +63,24 @@ fn products<T: Transform>(probes: &mut Vec<Probe>, level: impl Level, name: &str
         "multiply prepared",
         Box::new(move || level.run(MultiplyPrepared { a: &a, prepared: &prepared, product: &mut c, set })),
     );
-    fn reduce<T: Transform, F: Finish>(level: impl Level, product: Vec<Chunk>) -> Box<dyn FnMut()> {
-        let chunks = |n: usize| vec![Chunk::ZERO; n];
-        let (mut out, mut scratch, mut wide) = (operand::<T>(0), chunks(T::SCRATCH), chunks(T::WIDE));
-        Box::new(move || {
-            level.run(Reduce::<T, F> {
-                product: &product,
-                out: &mut out,
-                scratch: &mut scratch,
-                wide: &mut wide,
-                set: PhantomData,
-            })
-        })
+    let (product, mut wide, mut scratch) = (points(3), chunks(T::WIDE), chunks(T::SCRATCH));
+    add(
+        "interpolate",
+        Box::new(move || level.run(Interpolate { product: &product, wide: &mut wide, scratch: &mut scratch, set })),
+    );
+    fn fold<T: Transform, F: Finish>(level: impl Level) -> Box<dyn FnMut()> {
+        let (wide, mut out) = (vec![Chunk::splat(1); T::WIDE], operand::<T>(0));
+        Box::new(move || level.run(Fold::<T, F> { wide: &wide, out: &mut out, set: PhantomData }))
     }
-    let product = points(3);
-    add("reduce", reduce::<T, Loose>(level, product.clone()));
-    add("reduce canonical", reduce::<T, Canonical>(level, product.clone()));
-    add("reduce ternary", reduce::<T, Ternary>(level, product));
+    add("fold", fold::<T, Loose>(level));
+    add("fold canonical", fold::<T, Canonical>(level));
+    add("fold ternary", fold::<T, Ternary>(level));
+    add("fold rounded", fold::<T, Rounded>(level));
+    add("fold triple ternary", fold::<T, TripleTernary>(level));
 }
 
 fn reciprocal<T: Scalars>(probes: &mut Vec<Probe>, level: impl Level, name: &str) {
-    let (x, mut out, mut work) =
-        (operand::<T>(6), operand::<T>(0), vec![Chunk::ZERO; work_chunks::<T>()]);
+    let (x, mut out, mut work) = (operand::<T>(6), operand::<T>(0), vec![Chunk::ZERO; work_chunks::<T>()]);
     let mut run = move || level.run(ReciprocalOfThree::<T> { x: &x, out: &mut out, work: &mut work, set: PhantomData });
     assert!(run(), "the operand of this probe has a leading coefficient that vanishes");
     probes.push((format!("{name} reciprocal"), Box::new(move || assert!(run()))));
@@ -94,7 +99,76 @@ fn reciprocal_ternary<T: Transform>(probes: &mut Vec<Probe>, level: impl Level, 
     ));
 }
 
-fn all(probes: &mut Vec<Probe>, level: impl Level, name: &str) {
+/// Hashing, sampling and the generator: the same work for every set.
+fn strings(probes: &mut Vec<Probe>, k: impl Kernels, name: &str) {
+    let mut add = |kernel: &str, run: Box<dyn FnMut()>| probes.push((format!("{name} {kernel}"), run));
+    let (blocks, mut state) = ([[7; 128]; 8], sha512::INITIAL);
+    add("sha512 of 8 blocks", Box::new(move || k.compress(&mut state, &blocks)));
+    let mut state = sha512::INITIAL;
+    add("sha512 of 1 block", Box::new(move || k.compress(&mut state, &blocks[..1])));
+    let mut states = sha512::INITIAL.map(|word| [word; 4]);
+    add("sha512 of 4 times 8 blocks", Box::new(move || k.compress4(&mut states, [&blocks; 4])));
+    let mut octets = vec![[[0; 8]; 16]; 8];
+    add("chacha20 of 4096 bytes", Box::new(move || k.keystream(&[1, 2, 3, 4, 5, 6, 7, 8], &mut octets)));
+    let start: Tails = core::array::from_fn(|i| {
+        core::array::from_fn(|lane| (8 * i + lane) as u32).map(|x| x.wrapping_mul(0x9e37_79b9))
+    });
+    add(
+        "tails of 8 elements",
+        Box::new(move || {
+            let mut tails = start;
+            k.sort_tails(&mut tails);
+        }),
+    );
+}
+
+/// Encodings, and what else works on the coefficients of one element.
+fn elements<P: Params>(probes: &mut Vec<Probe>, k: impl Kernels, name: &str) {
+    let mut add = |kernel: &str, run: Box<dyn FnMut()>| probes.push((format!("{name} {kernel}"), run));
+    let element = |bound: i16| {
+        let mut a = P::Coeffs::boxed();
+        for (i, x) in a.as_mut_slice()[..P::P].iter_mut().enumerate() {
+            *x = (i as i16).wrapping_mul(7919).rem_euclid(2 * bound + 1) - bound;
+        }
+        a
+    };
+    let (h, small) = (element(half(P::Q)), element(1));
+    let mut rounded = element(half(P::Q));
+    rounded.as_mut_slice()[..P::P].iter_mut().for_each(|x| *x -= (*x + 1).rem_euclid(3) - 1);
+    let (key_bytes, ciphertext_bytes) = (P::PUBLIC_KEY_BYTES, P::CIPHERTEXT_BYTES - 32);
+
+    let mut out = vec![0; key_bytes];
+    add("encode rq", Box::new(move || k.encode_rq::<P>(&mut out, &h)));
+    let mut out = vec![0; ciphertext_bytes];
+    add("encode rounded", Box::new(move || k.encode_rounded::<P>(&mut out, &rounded)));
+    let (s, mut a) = (vec![0x5a; key_bytes], element(1));
+    add("decode rq", Box::new(move || k.decode_rq::<P>(&mut a, &s)));
+    let (s, mut a) = (vec![0x5a; ciphertext_bytes], element(1));
+    add("decode rounded", Box::new(move || k.decode_rounded::<P>(&mut a, &s)));
+    let (mut out, a) = (vec![0; P::SmallBytes::LEN], element(1));
+    add("encode small", Box::new(move || k.encode_small::<P>(&mut out, &a)));
+    let (s, mut a) = (vec![0x24; P::SmallBytes::LEN], element(1));
+    add("decode small", Box::new(move || k.decode_small::<P>(&mut a, &s, 2)));
+    add(
+        "weight",
+        Box::new(move || {
+            k.weight_is_w::<P>(&small);
+        }),
+    );
+    let words: Vec<u8> = (0..4 * P::P).map(|i| (i as u32).wrapping_mul(0x9e37_79b9).to_be_bytes()[0]).collect();
+    let mut a = element(1);
+    add("short by sorting", Box::new(move || k.short(&words, P::W, a.as_mut_slice())));
+    let mut drbg = Drbg::from_seed(&[9; 32], k);
+    add("exact small, generator included", Box::new(move || drop(exact::small::<P, _>(&mut drbg))));
+    let mut drbg = Drbg::from_seed(&[9; 32], k);
+    add("8 exact short, generator included", Box::new(move || drop(exact::short::<P, _>(8, &mut drbg))));
+}
+
+fn all(probes: &mut Vec<Probe>, level: impl Kernels, name: &str) {
+    strings(probes, level, name);
+    elements::<Sntrup653>(probes, level, &format!("{name} 653"));
+    elements::<Sntrup761>(probes, level, &format!("{name} 761"));
+    elements::<Sntrup857>(probes, level, &format!("{name} 857"));
     products::<cyclic::Ring653>(probes, level, &format!("{name} 653"));
     reciprocal::<cyclic::Ring653>(probes, level, &format!("{name} 653"));
     reciprocal_ternary::<cyclic::Ring653>(probes, level, &format!("{name} 653"));

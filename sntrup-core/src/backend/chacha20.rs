@@ -10,6 +10,8 @@ use super::{entry::avx2_kernel, lanes::Avx2, words::avx2};
 
 /// Eight consecutive blocks: word w of block i is `[w][i]`.
 pub(crate) type Octet = [[u32; 8]; 16];
+/// Words of an octet.
+pub(crate) const OCTET_WORDS: usize = 8 * 16;
 
 /// Writes the blocks 0, 1, 2, ... of `key` with an all-zero nonce.
 pub(crate) fn keystream_portable(key: &[u32; 8], out: &mut [Octet]) {
@@ -141,9 +143,9 @@ mod tests {
         let mut out = [[[0; 8]; 16]; 3];
         keystream(&key, &mut out);
         for (i, octet) in out.iter().enumerate() {
-            for block in 0..8 {
+            for (block, counter) in (8 * i..8 * i + 8).enumerate() {
                 let column: [u32; 16] = std::array::from_fn(|word| octet[word][block]);
-                assert_eq!(column, oracle(&key, (8 * i + block) as u32));
+                assert_eq!(column, oracle(&key, counter as u32));
             }
         }
     }

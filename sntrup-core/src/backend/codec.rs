@@ -314,8 +314,8 @@ fn encode_small<P: Params, V: U16x16>(token: V::Token, out: &mut [u8], a: &[i16]
     let mut rest = &mut *out;
     for four in rows.chunks(SIXTEEN_BYTES >> 4) {
         let mut pairs = [one; 4];
-        for i in 0..4 {
-            pairs[i] = V::load_signed(token, four.get(i).unwrap_or(&[0; 16])).add(one);
+        for (i, pair) in pairs.iter_mut().enumerate() {
+            *pair = V::load_signed(token, four.get(i).unwrap_or(&[0; 16])).add(one);
         }
         let low = V::narrow(pairs[0].madd(by_four), pairs[1].madd(by_four));
         let high = V::narrow(pairs[2].madd(by_four), pairs[3].madd(by_four));

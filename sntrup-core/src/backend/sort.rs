@@ -48,6 +48,7 @@ fn short_in_matrix<V: U32x8, const B: usize, const RUN: usize, const ROWS: usize
     weight: usize,
     out: &mut [i16],
 ) {
+    assert!(out.len() >= words.len() && out.len() & 7 == 0, "a short element is padded to whole vectors");
     let mut rows = [[u32::MAX; 8]; ROWS];
     let cells = &mut rows.as_flattened_mut()[..words.len()];
     for (cell, &word) in cells[..weight].iter_mut().zip(&words[..weight]) {
@@ -61,10 +62,11 @@ fn short_in_matrix<V: U32x8, const B: usize, const RUN: usize, const ROWS: usize
     for (i, eight) in rows.as_chunks_mut::<8>().0.iter_mut().enumerate() {
         transpose::<V>(token, eight);
         for (k, cells) in eight.iter().enumerate() {
-            let start = (k * ROWS + 8 * i).min(out.len());
-            let end = (start + 8).min(words.len()).max(start);
-            for (x, cell) in out[start..end].iter_mut().zip(cells) {
-                *x = (cell & 3) as i16 - 1;
+            let place = out.get_mut(k * ROWS + 8 * i..).and_then(|rest| rest.first_chunk_mut::<8>());
+            if let Some(place) = place {
+                for (x, cell) in place.iter_mut().zip(cells) {
+                    *x = (cell & 3) as i16 - 1;
+                }
             }
         }
     }

@@ -64,9 +64,9 @@ const FIVE_TRITS: u8 = 3u8.pow(5);
 /// Random bytes that are drawn at once for a small element.
 const TRIT_BYTES: usize = 64;
 
-/// Bytes of five trits that a small element takes: so many that five segments of them cover it, in whole vectors.
-const fn segment<P: Params>() -> usize {
-    P::P.div_ceil(5).next_multiple_of(LANES)
+/// Vectors of bytes of five trits that a small element takes: so many that five times them cover it.
+const fn segment_rows<P: Params>() -> usize {
+    P::P.div_ceil(5).div_ceil(LANES)
 }
 
 /// Words of 64 bits that hold one bit for each coefficient.
@@ -74,18 +74,18 @@ const fn bit_words<P: Params>() -> usize {
     P::P.div_ceil(64)
 }
 
-/// Longest segment and most bit words of all sets, and room for the random words of a head.
-const MAX_SEGMENT: usize = 176;
+/// Most such vectors and most bit words of all sets, and room for the random words of a head.
+const MAX_SEGMENT_ROWS: usize = 11;
 const MAX_BIT_WORDS: usize = 14;
 const MAX_HEAD_WORDS: usize = 2 * (4 * 13 + 1);
 
 /// A uniform small element.
 pub(crate) fn small<P: Params, K: Kernels>(drbg: &mut Drbg<K>) -> R3<P> {
     let k = drbg.kernels();
-    const { assert!(segment::<P>() <= MAX_SEGMENT && 5 * segment::<P>() >= P::Coeffs::LEN) };
-    let mut bytes = [[0; LANES]; MAX_SEGMENT / LANES + 1];
+    const { assert!(segment_rows::<P>() <= MAX_SEGMENT_ROWS && 5 * LANES * segment_rows::<P>() >= P::Coeffs::LEN) };
+    let mut bytes = [[0; LANES]; MAX_SEGMENT_ROWS + 1];
     let mut random = [0; TRIT_BYTES];
-    let (mut len, wanted) = (0, segment::<P>());
+    let (mut len, wanted) = (0, LANES * segment_rows::<P>());
     while len < wanted {
         drbg.fill_bytes(&mut random);
         // Harmless: see "Small elements" above.
@@ -98,7 +98,7 @@ pub(crate) fn small<P: Params, K: Kernels>(drbg: &mut Drbg<K>) -> R3<P> {
     }
     let element = R3::build(|out: &mut P::Coeffs| {
         let (rows, _) = out.as_mut_slice().as_chunks_mut();
-        k.trits(&mut bytes[..wanted / LANES], rows);
+        k.trits(&mut bytes[..segment_rows::<P>()], rows);
         out.as_mut_slice()[P::P..].fill(0);
     });
     random.zeroize();
@@ -493,7 +493,7 @@ mod tests {
                 counts[(x + 1) as usize] += 1;
             }
             // Digits of one byte against each other: they lie a segment apart.
-            for (&x, &y) in coeffs.iter().zip(&coeffs[segment::<P>()..]) {
+            for (&x, &y) in coeffs.iter().zip(&coeffs[LANES * segment_rows::<P>()..]) {
                 pairs[(3 * (x + 1) + y + 1) as usize] += 1;
             }
         }

@@ -40,15 +40,17 @@ pub(crate) fn uniform<P: Params, K: Kernels>(drbg: &mut Drbg<K>) -> Rq<P> {
                 bits << 1 | u64::from(candidate.wrapping_sub(const { limit(P::Q) }) >> 31)
             });
             // Harmless: see above.
-            let accepted = ct::declassify_bits(accepted, Disclosed::RejectedWords);
-            for (i, candidate) in candidates.enumerate() {
+            let mut accepted = ct::declassify_bits(accepted, Disclosed::RejectedWords);
+            for candidate in candidates {
+                // The bits are shifted out: where they are picked by number, valgrind loses sight of what is public.
                 // A rejected number is overwritten by the next; what is too many overwrites the last, which is not kept.
                 let quotient = (u64::from(candidate) * const { quotient_factor(P::Q) }) >> 32;
                 let value = (candidate - quotient as u32 * P::Q as u32) as i16 - half(P::Q);
                 if len < P::P {
                     out[len] = value;
-                    len += (accepted >> i & 1) as usize;
+                    len += (accepted & 1) as usize;
                 }
+                accepted >>= 1;
             }
         }
         random.zeroize();

@@ -1,5 +1,7 @@
 //! The vectors as arrays, for any processor: the oracle of the other forms.
 
+#![allow(clippy::needless_range_loop, reason = "lanes are numbered")]
+
 use super::{U16x16, U32x8, U64x4};
 
 /// [`U64x4`] for every processor.

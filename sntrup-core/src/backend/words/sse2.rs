@@ -121,8 +121,8 @@ impl U32x8 for Words32 {
     #[inline(always)]
     fn blend<const MASK: i32>(self, other: Self) -> Self {
         let mut mask = [0; 8];
-        for i in 0..8 {
-            mask[i] = (MASK as u32 >> i & 1).wrapping_neg();
+        for (i, lane) in mask.iter_mut().enumerate() {
+            *lane = (MASK as u32 >> i & 1).wrapping_neg();
         }
         let exchanged = both!(|x, y| _mm_and_si128(x, y), self.xor(other), Self::load((), &mask));
         self.xor(exchanged)
