@@ -47,8 +47,8 @@ need_build_tools() {
 patches_folder() {
     local folder=$root/openssl-patches/$1 known
     [[ -n $1 && -f $folder/series ]] && { echo "$folder"; return; }
-    known=$(cd "$root/openssl-patches" && ls -d */ | tr -d / | tr '\n' ' ')
-    die "there are no patches for OpenSSL '$1'" "known: $known"
+    known=$(cd "$root/openssl-patches" && printf '%s ' */series)
+    die "there are no patches for OpenSSL '$1'" "known: ${known//\/series/}"
 }
 
 # patch_files FOLDER: the patches in order, one path a line.

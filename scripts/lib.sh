@@ -12,9 +12,12 @@ shopt -s inherit_errexit
 need_rust() {
     local wanted
     wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
-    need cc=gcc
+    # All that a build takes is named at once, so that one installation is enough.
+    need cc=gcc perl=perl make=make patch=patch
     # Without the authorities' certificates nothing can be fetched.
-    if command -v apt-get >/dev/null; then need update-ca-certificates=ca-certificates; fi
+    if command -v apt-get >/dev/null && [[ ! -e /etc/ssl/certs/ca-certificates.crt ]]; then
+        need "the certificates of authorities"=ca-certificates
+    fi
     rust_is_new_enough "$wanted" && return
     export RUSTUP_HOME=$target/rust/rustup CARGO_HOME=$target/rust/cargo
     export PATH=$CARGO_HOME/bin:$PATH
