@@ -193,11 +193,7 @@ fn do_pub_cmp<S: Scheme>(a: Pkey<'_>, b: Pkey<'_>) -> Result<Comparison, Error> 
     let (Some(a), Some(b)) = (Keys::<S>::peek(a)?, Keys::<S>::peek(b)?) else {
         return Ok(Comparison::Incomparable);
     };
-    // One key compared with itself must not lock its material twice: a writer between the two would block both.
-    let equal = ptr::eq(a, b) || {
-        let a = a.material().public.clone();
-        a == b.material().public
-    };
+    let equal = a.material().public == b.material().public;
     Ok(if equal { Comparison::Equal } else { Comparison::Different })
 }
 
@@ -346,6 +342,6 @@ unsafe fn print_line(out: *mut sys::BIO, indent: c_int, text: &str) -> Result<()
 /// `out` must be a live BIO.
 unsafe fn print_bytes(out: *mut sys::BIO, indent: c_int, bytes: &[u8]) -> Result<(), Error> {
     // SAFETY: the caller's contract.
-    let written = unsafe { sys::ASN1_buf_print(out, bytes.as_ptr(), bytes.len(), indent + 4) == 1 };
+    let written = unsafe { sys::ASN1_buf_print(out, bytes.as_ptr(), bytes.len(), indent.saturating_add(4)) == 1 };
     if written { Ok(()) } else { Err(Error::new(Reason::Libcrypto).with("ASN1_buf_print")) }
 }

@@ -9,7 +9,7 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use sntrup_core::{KeyPair, PublicKey, SecretKey, SharedSecret};
 
@@ -54,7 +54,7 @@ impl<S: Scheme> From<SecretKey<S>> for Material<S> {
 ///
 /// Both locks are used again after a panic: what they guard changes by one assignment, so it is whole at every moment.
 pub(crate) struct Keys<S: Scheme> {
-    material: RwLock<Material<S>>,
+    material: RwLock<Arc<Material<S>>>,
     waiting: Mutex<Option<SharedSecret>>,
 }
 
@@ -78,7 +78,7 @@ impl<S: Scheme> Keys<S> {
     ///
     /// Errors: [`Reason::NotRegistered`] if OpenSSL does not find the engine by the key's type.
     pub(crate) fn install(pkey: Pkey<'_>, material: impl Into<Material<S>>) -> Result<(), Error> {
-        let material = material.into();
+        let material = Arc::new(material.into());
         let nid = S::row().nid.load(Ordering::Acquire);
         if pkey.nid() == nid
             && let Some(keys) = Self::peek(pkey)?
@@ -107,8 +107,10 @@ impl<S: Scheme> Keys<S> {
     }
 
     /// The key or keys.
-    pub(crate) fn material(&self) -> RwLockReadGuard<'_, Material<S>> {
-        self.material.read().unwrap_or_else(PoisonError::into_inner)
+    /// The key, to be used after the lock is given back: no computation and no output of the caller's runs under it, so
+    /// a child that is forked meanwhile finds it free.
+    pub(crate) fn material(&self) -> Arc<Material<S>> {
+        Arc::clone(&self.material.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The place for the waiting secret.

@@ -27,6 +27,11 @@ on_each_openssl! {
         pass("threads", &mut target.command("threads"));
     }
 
+    /// A fork while other threads encapsulate to a key object: the child can use the object.
+    fn fork_shared(target) {
+        pass("fork_shared", &mut target.command("fork_shared"));
+    }
+
     /// A filled stock, 8 forked children, two of them nested deeper, 64 keys each: no key and no secret twice (P1).
     fn forks(target) {
         let records = scratch().join(format!("{}-forks.records", target.name));
