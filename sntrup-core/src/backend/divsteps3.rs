@@ -157,31 +157,55 @@ fn wipe<const N: usize>(words: &mut [Words<N>; 2]) {
     core::hint::black_box(&words);
 }
 
+/// The polynomials f, g, v, r.
+type State<B, const N: usize> = (Planes<B, N>, Planes<B, N>, Planes<B, N>, Planes<B, N>);
+
+/// One step. `opaque` is a zero that keeps the compiler from seeing that masks are 0 or -1.
+#[inline(always)]
+fn division_step<B: Bits, const N: usize>(
+    token: B::Token,
+    (f, g, v, r): &mut State<B, N>,
+    delta: &mut i64,
+    opaque: u64,
+) {
+    v.up();
+    let ((_, f_minus), (nonzero, g_minus)) = (f.lowest(), g.lowest());
+    // δ > 0 has the sign bit of -δ.
+    let exchange = (delta.wrapping_neg().cast_unsigned() >> 63 & nonzero).wrapping_neg() | opaque;
+    *delta = (*delta ^ exchange.cast_signed()) - exchange.cast_signed() + 1;
+    let exchange = B::splat(token, exchange);
+    // -f_0·g_0 is -1 if the signs agree.
+    let nonzero = B::splat(token, nonzero.wrapping_neg() | opaque);
+    let minus = B::splat(token, (f_minus ^ g_minus).wrapping_sub(1) | opaque);
+    f.step(g, exchange, nonzero, minus);
+    v.step(r, exchange, nonzero, minus);
+    g.down();
+}
+
 #[inline(always)]
 fn reciprocal<T: Transform, const N: usize, B: Bits>(token: B::Token, a: &[i16], out: &mut [i16]) -> u32 {
     let p = T::P;
     let modulus = (0..=p).map(|i| if i == 0 { 1 } else { -i16::from(i >= p - 1) });
-    let mut f = Planes::<B, N>::pack(token, modulus);
-    let mut g = Planes::<B, N>::pack(token, a[..p].iter().rev().copied());
-    let mut v = Planes::<B, N>::constant(token, 0);
-    let mut r = Planes::<B, N>::constant(token, 1);
+    let f = Planes::<B, N>::pack(token, modulus);
+    let g = Planes::<B, N>::pack(token, a[..p].iter().rev().copied());
+    let v = Planes::<B, N>::constant(token, 0);
+    let r = Planes::<B, N>::constant(token, 1);
     let mut delta = 1i64;
-    // All ones for 1 and zero for 0, in a way that the compiler cannot see through.
     let opaque = u64::from(ct::opaque_zero());
-    let mask = |bit: u64| bit.wrapping_neg() | opaque;
-    for _ in 0..2 * p - 1 {
-        v.up();
-        let ((_, f_minus), (nonzero, g_minus)) = (f.lowest(), g.lowest());
-        // δ > 0 has the sign bit of -δ.
-        let exchange = mask(delta.wrapping_neg().cast_unsigned() >> 63 & nonzero);
-        delta = (delta ^ exchange.cast_signed()) - exchange.cast_signed() + 1;
-        let exchange = B::splat(token, exchange);
-        // -f_0·g_0 is -1 if the signs agree.
-        let (nonzero, minus) = (B::splat(token, mask(nonzero)), B::splat(token, mask(f_minus ^ g_minus ^ 1)));
-        f.step(&mut g, exchange, nonzero, minus);
-        v.step(&mut r, exchange, nonzero, minus);
-        g.down();
+    let state = &mut (f, g, v, r);
+    // N steps at a time: then every string is back in its place, and none has to be copied.
+    for _ in 0..const { (2 * T::P - 1) / N } {
+        division_step(token, state, &mut delta, opaque);
+        division_step(token, state, &mut delta, opaque);
+        division_step(token, state, &mut delta, opaque);
+        if N == 4 {
+            division_step(token, state, &mut delta, opaque);
+        }
     }
+    for _ in 0..const { (2 * T::P - 1) % N } {
+        division_step(token, state, &mut delta, opaque);
+    }
+    let (f, _, v, _) = *state;
     let (_, minus) = f.lowest();
     v.unpack(1 - 2 * minus as i16, out[..p].iter_mut().rev());
     out[p..].fill(0);

@@ -17,7 +17,7 @@ use core::mem::swap;
 
 /// Zeros before the cofactors, which reach one coefficient back.
 const BEFORE: usize = 16;
-/// Chunks of each of the four arrays beyond those of a polynomial.
+/// Chunks of each of the five arrays beyond those of a polynomial.
 const EXTRA: usize = 3;
 
 /// Constants of the scalar part.
@@ -101,80 +101,70 @@ pub(crate) struct ReciprocalOfThree<'a, T> {
 
 /// Chunks of scratch for [`ReciprocalOfThree`].
 pub(crate) const fn work_chunks<T: Transform>() -> usize {
-    4 * (T::CHUNKS + EXTRA)
+    5 * (T::CHUNKS + EXTRA)
 }
 
-/// The four arrays. A step replaces `f` by the next remainder and `s0` by the next cofactor.
+/// The arrays. A step writes the next remainder to `h` and replaces `s0` by the next cofactor.
 struct Arrays<'a> {
     f: &'a mut [i16],
     g: &'a mut [i16],
+    h: &'a mut [i16],
     s0: &'a mut [i16],
     s1: &'a mut [i16],
 }
 
-/// What is left of a step's vectors.
-struct Bulk {
-    remainder: usize,
-    remainders: usize,
-    cofactor: usize,
-    cofactors: usize,
+/// `n` rows from lane `at` on.
+#[inline(always)]
+fn rows(from: &[i16], at: usize, n: usize) -> &[Row] {
+    from[at..at + 16 * n].as_chunks().0
 }
 
+/// As [`rows`], to be written.
 #[inline(always)]
-fn lanes(from: &[i16], at: usize) -> &[i16; 16] {
-    from[at..at + 16].try_into().expect("sixteen lanes")
-}
-
-#[inline(always)]
-fn lanes_mut(to: &mut [i16], at: usize) -> &mut [i16; 16] {
-    (&mut to[at..at + 16]).try_into().expect("sixteen lanes")
+fn rows_mut(to: &mut [i16], at: usize, n: usize) -> &mut [Row] {
+    to[at..at + 16 * n].as_chunks_mut().0
 }
 
 impl Arrays<'_> {
-    /// Vector `i` of the next remainder.
+    /// Vectors `from..to` of the next remainder.
     #[inline(always)]
-    fn remainder<T: Scalars, const REDUCE: bool, V: V16>(&mut self, token: V::Token, i: usize, quotient: V) {
-        let at = 16 * i;
-        let even = V::load_at(token, lanes(self.g, at + 1)).madd(quotient);
-        let odd = V::load_at(token, lanes(self.g, at + 2)).madd(quotient);
-        let product = reduce_wide::<T, V>(token, even, odd);
-        let next = V::load_at(token, lanes(self.f, at + 2)).sub(product);
-        let next = if REDUCE { bar::<T, V>(token, next) } else { next };
-        next.store_at(lanes_mut(self.f, at));
-    }
-
-    /// Vector `i` of the next cofactor; its quotient has the halves exchanged.
-    #[inline(always)]
-    fn cofactor<T: Scalars, const REDUCE: bool, V: V16>(&mut self, token: V::Token, i: usize, quotient: V) {
-        let at = 16 * i + BEFORE;
-        let even = V::load_at(token, lanes(self.s1, at - 1)).madd(quotient);
-        let odd = V::load_at(token, lanes(self.s1, at)).madd(quotient);
-        let product = reduce_wide::<T, V>(token, even, odd);
-        let next = V::load_at(token, lanes(self.s0, at)).sub(product);
-        let next = if REDUCE { bar::<T, V>(token, next) } else { next };
-        next.store_at(lanes_mut(self.s0, at));
-    }
-
-    /// Some of the vectors that are left of a step.
-    #[inline(always)]
-    fn advance<T: Scalars, const REDUCE: bool, V: V16>(
+    fn remainder<T: Scalars, const REDUCE: bool, V: V16>(
         &mut self,
         token: V::Token,
-        bulk: &mut Bulk,
-        vectors: usize,
-        quotient: [V; 2],
+        from: usize,
+        to: usize,
+        quotient: V,
     ) {
-        let end = (bulk.remainder + vectors).min(bulk.remainders);
-        let vectors = vectors - (end - bulk.remainder);
-        for i in bulk.remainder..end {
-            self.remainder::<T, REDUCE, V>(token, i, quotient[0]);
+        let (at, n) = (16 * from, to - from);
+        let g = rows(self.g, at + 1, n).iter().zip(rows(self.g, at + 2, n));
+        let f = rows(self.f, at + 2, n);
+        for ((f, (g_before, g)), h) in f.iter().zip(g).zip(rows_mut(self.h, at, n)) {
+            let even = V::load_at(token, g_before).madd(quotient);
+            let odd = V::load_at(token, g).madd(quotient);
+            let next = V::load_at(token, f).sub(reduce_wide::<T, V>(token, even, odd));
+            let next = if REDUCE { bar::<T, V>(token, next) } else { next };
+            next.store_at(h);
         }
-        bulk.remainder = end;
-        let end = (bulk.cofactor + vectors).min(bulk.cofactors);
-        for i in bulk.cofactor..end {
-            self.cofactor::<T, REDUCE, V>(token, i, quotient[1]);
+    }
+
+    /// Vectors `from..to` of the next cofactor; its quotient has the halves exchanged.
+    #[inline(always)]
+    fn cofactor<T: Scalars, const REDUCE: bool, V: V16>(
+        &mut self,
+        token: V::Token,
+        from: usize,
+        to: usize,
+        quotient: V,
+    ) {
+        let (at, n) = (16 * from + BEFORE, to - from);
+        let s1 = rows(self.s1, at - 1, n).iter().zip(rows(self.s1, at, n));
+        for (s0, (s1_before, s1)) in rows_mut(self.s0, at, n).iter_mut().zip(s1) {
+            let even = V::load_at(token, s1_before).madd(quotient);
+            let odd = V::load_at(token, s1).madd(quotient);
+            let next = V::load_at(token, s0).sub(reduce_wide::<T, V>(token, even, odd));
+            let next = if REDUCE { bar::<T, V>(token, next) } else { next };
+            next.store_at(s0);
         }
-        bulk.cofactor = end;
     }
 }
 
@@ -198,28 +188,24 @@ fn step<T: Scalars, const REDUCE: bool, V: V16>(
     q: Quotient,
 ) -> Option<Quotient> {
     let (a, b) = (q.a as i16, q.b as i16);
-    let quotient = [V::splat_pair(token, b, a), V::splat_pair(token, a, b)];
-    let mut bulk = Bulk {
-        remainder: 1,
-        remainders: (T::P - 1 - done).div_ceil(16),
-        cofactor: 0,
-        cofactors: (done + 2).div_ceil(16),
-    };
-    arrays.remainder::<T, REDUCE, V>(token, 0, quotient[0]);
-    let (h0, h1) = (i32::from(arrays.f[0]), i32::from(arrays.f[1]));
-    arrays.advance::<T, REDUCE, V>(token, &mut bulk, 8, quotient);
+    let (remainder, cofactor) = (V::splat_pair(token, b, a), V::splat_pair(token, a, b));
+    let (remainders, cofactors) = ((T::P - 1 - done).div_ceil(16), (done + 2).div_ceil(16));
+    arrays.remainder::<T, REDUCE, V>(token, 0, 1, remainder);
+    let (h0, h1) = (i32::from(arrays.h[0]), i32::from(arrays.h[1]));
+    let half = (1 + remainders) >> 1;
+    arrays.remainder::<T, REDUCE, V>(token, 1, half, remainder);
     let (h0, h1) = (near_zero::<T>(h0), near_zero::<T>(h1));
-    arrays.advance::<T, REDUCE, V>(token, &mut bulk, 8, quotient);
     let [inverse, scaled] = T::reciprocals()[(h0 + i32::from(T::Q)) as usize].map(i32::from);
     let a = near_zero::<T>(q.g0 * inverse);
-    arrays.advance::<T, REDUCE, V>(token, &mut bulk, 8, quotient);
+    arrays.remainder::<T, REDUCE, V>(token, half, remainders, remainder);
     let b = near_zero::<T>(q.g1 - a * h1);
-    arrays.advance::<T, REDUCE, V>(token, &mut bulk, 8, quotient);
+    arrays.cofactor::<T, REDUCE, V>(token, 0, cofactors >> 1, cofactor);
     let next = Quotient { a: near_zero::<T>(q.g0 * scaled), b: near_zero::<T>(b * scaled), g0: h0, g1: h1 };
-    arrays.advance::<T, REDUCE, V>(token, &mut bulk, T::CHUNKS + 2, quotient);
+    arrays.cofactor::<T, REDUCE, V>(token, cofactors >> 1, cofactors, cofactor);
     // The array shrinks: what it held before must read as zero.
-    V::zero(token).store_at(lanes_mut(arrays.f, 16 * bulk.remainders));
+    rows_mut(arrays.h, 16 * remainders, 1)[0] = [0; 16];
     swap(&mut arrays.f, &mut arrays.g);
+    swap(&mut arrays.g, &mut arrays.h);
     swap(&mut arrays.s0, &mut arrays.s1);
     (inverse != 0).then_some(next)
 }
@@ -231,10 +217,11 @@ impl<T: Scalars> Kernel for ReciprocalOfThree<'_, T> {
     fn run<V: V16>(self, token: V::Token) -> bool {
         self.work.fill(Chunk::ZERO);
         let mut parts = self.work.chunks_exact_mut(T::CHUNKS + EXTRA).map(flat_mut);
-        let (Some(f), Some(g), Some(s0), Some(s1)) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
-            unreachable!("four arrays fit the work space")
+        let (Some(f), Some(g), Some(h)) = (parts.next(), parts.next(), parts.next()) else {
+            unreachable!("five arrays fit the work space")
         };
-        let arrays = &mut Arrays { f, g, s0, s1 };
+        let (Some(s0), Some(s1)) = (parts.next(), parts.next()) else { unreachable!("five arrays fit the work space") };
+        let arrays = &mut Arrays { f, g, h, s0, s1 };
         (arrays.f[0], arrays.f[T::P - 1], arrays.f[T::P]) = (1, -1, -1);
         for (k, x) in self.x.as_flattened()[..T::P].iter().rev().enumerate() {
             arrays.g[k] = *x;
@@ -271,8 +258,8 @@ impl<T: Scalars> Kernel for ReciprocalOfThree<'_, T> {
         let [_, scaled] = T::reciprocals()[(quotient.g0 + i32::from(T::Q)) as usize].map(i32::from);
         let scale = near_zero::<T>(scaled * const { reciprocal(3, T::Q as i64) as i32 }) as i16;
         let (value, low) = (V::splat(token, scale), V::splat(token, scale.wrapping_mul(T::Q_INVERSE)));
-        for (i, out) in self.out[..T::CHUNKS].iter_mut().enumerate() {
-            let x = V::load_at(token, lanes(arrays.s1, BEFORE + 16 * i));
+        for (x, out) in rows(arrays.s1, BEFORE, T::CHUNKS).iter().zip(&mut self.out[..T::CHUNKS]) {
+            let x = V::load_at(token, x);
             let product = x.mulhi(value).sub(x.mullo(low).mulhi(V::splat(token, T::Q)));
             bar::<T, V>(token, product).within(T::INPUT_BOUND).store_at(out);
         }

@@ -7,7 +7,9 @@ use super::lanes::Chunk;
 use super::transform::cyclic::Ring653;
 use super::transform::phi7::Ring857;
 use super::transform::phi17::Ring761;
-use super::transform::{Finish, Forward, Multiply, MultiplyPrepared, PREPARED_FACTOR, Prepare, Reduce, Row, Transform};
+use super::transform::{
+    Finish, Fold, Forward, Interpolate, Multiply, MultiplyPrepared, PREPARED_FACTOR, Prepare, Row, Transform,
+};
 use crate::params::{Params, Sntrup653, Sntrup761, Sntrup857};
 use crate::wipe::{Array, wipe};
 use std::marker::PhantomData;
@@ -215,13 +217,15 @@ impl<P: Params, K: Kernels> Multiplier<P, K> {
     }
 
     fn reduce<F: Finish>(&mut self, product: usize, out: &mut P::Coeffs) {
-        with_ring!(P, Ring => self.kernels.run(Reduce::<Ring, F> {
-            product: &self.products[product].0,
-            out: rows_mut(out),
-            scratch: &mut self.scratch.0,
-            wide: &mut self.wide.0,
-            set: PhantomData,
-        }));
+        with_ring!(P, Ring => {
+            self.kernels.run(Interpolate {
+                product: &self.products[product].0,
+                wide: &mut self.wide.0,
+                scratch: &mut self.scratch.0,
+                set: PhantomData::<Ring>,
+            });
+            self.kernels.run(Fold::<Ring, F> { wide: &self.wide.0, out: rows_mut(out), set: PhantomData });
+        });
     }
 
     /// `out` = 1/(3`x`) in R/q for a blinded `x`, whose value is no secret: not constant time. Returns whether it succeeded;

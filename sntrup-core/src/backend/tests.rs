@@ -173,7 +173,7 @@ fn reciprocals<P: Params>(k: impl Kernels) {
     let mut recip = rubbish::<P>();
     let mut found = 0;
     for a in elements::<P>(half(P::Q), 4).iter().chain(&elements::<P>(1, 4)).chain(&elements::<P>(3, 4)) {
-        // Elements whose quotients are not all of degree one have to be blinded: without, all of these but the random ones.
+        // It succeeds for six in seven of uniform elements, and for few of the others, which have to be blinded.
         if Multiplier::<P, _>::new(k).reciprocal_of_three_vartime(a, &mut recip) {
             found += 1;
             let product = schoolbook(a.as_slice(), recip.as_slice(), P::P, P::Q.into());
@@ -181,7 +181,7 @@ fn reciprocals<P: Params>(k: impl Kernels) {
             assert_element::<P>(&one, &triple, "three times the product with the reciprocal in R/q");
         }
     }
-    assert!(found >= 12, "{found} reciprocals of 24 random elements");
+    assert!(found >= 6, "only {found} reciprocals of 24 random elements, some of them uniform");
     // Multiples of the smallest factor are not invertible.
     let degree = match P::P {
         653 => 3,

@@ -332,7 +332,7 @@ pub(crate) struct Multiply<'a, T, const N: usize> {
     pub(crate) a: [&'a [Chunk]; N],
     /// The transformed operand that they share.
     pub(crate) b: &'a [Chunk],
-    /// `POINTS` chunks each, to be given to [`Reduce`].
+    /// `POINTS` chunks each, to be given to [`Interpolate`].
     pub(crate) products: [&'a mut [Chunk]; N],
     /// `SCRATCH` chunks.
     pub(crate) scratch: &'a mut [Chunk],
@@ -362,7 +362,7 @@ pub(crate) struct MultiplyPrepared<'a, T> {
     pub(crate) a: &'a [Chunk],
     /// The other in b-form.
     pub(crate) prepared: &'a [Chunk],
-    /// `POINTS` chunks, to be given to [`Reduce`].
+    /// `POINTS` chunks, to be given to [`Interpolate`].
     pub(crate) product: &'a mut [Chunk],
     pub(crate) set: PhantomData<T>,
 }
@@ -378,24 +378,40 @@ impl<T: Transform> Kernel for MultiplyPrepared<'_, T> {
     }
 }
 
-/// From the points of a product to the polynomial modulo x^p - x - 1, finished as `F` says.
-pub(crate) struct Reduce<'a, T, F> {
+/// From the points of a product to the product modulo M.
+pub(crate) struct Interpolate<'a, T> {
     /// `POINTS` chunks from a product.
     pub(crate) product: &'a [Chunk],
-    /// `CHUNKS` rows, zero from coefficient p on.
-    pub(crate) out: &'a mut [Row],
-    /// `SCRATCH` chunks.
-    pub(crate) scratch: &'a mut [Chunk],
     /// `WIDE` chunks.
     pub(crate) wide: &'a mut [Chunk],
-    pub(crate) set: PhantomData<(T, F)>,
+    /// `SCRATCH` chunks.
+    pub(crate) scratch: &'a mut [Chunk],
+    pub(crate) set: PhantomData<T>,
 }
 
-impl<T: Transform, F: Finish> Kernel for Reduce<'_, T, F> {
+impl<T: Transform> Kernel for Interpolate<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<V: V16>(self, token: V::Token) {
         T::inverse::<V>(token, self.product, self.scratch, self.wide);
+    }
+}
+
+/// From the product modulo M to the polynomial modulo x^p - x - 1, finished as `F` says.
+///
+/// A kernel of its own: there are many ways to finish, and one large [`Interpolate`].
+pub(crate) struct Fold<'a, T, F> {
+    /// `WIDE` chunks.
+    pub(crate) wide: &'a [Chunk],
+    /// `CHUNKS` rows, zero from coefficient p on.
+    pub(crate) out: &'a mut [Row],
+    pub(crate) set: PhantomData<(T, F)>,
+}
+
+impl<T: Transform, F: Finish> Kernel for Fold<'_, T, F> {
+    type Output = ();
+    #[inline(always)]
+    fn run<V: V16>(self, token: V::Token) {
         fold::<T, F, V>(token, self.wide, self.out);
     }
 }
@@ -484,7 +500,8 @@ pub(crate) mod tests {
             scratch: &'a mut [Chunk],
             wide: &'a mut [Chunk],
         ) {
-            level.run(Reduce::<T, F> { product, out, scratch, wide, set: PhantomData });
+            level.run(Interpolate::<T> { product, wide, scratch, set: PhantomData });
+            level.run(Fold::<T, F> { wide, out, set: PhantomData });
         }
         reduce::<T, Loose>(level, c, &mut loose, &mut scratch, &mut wide);
         reduce::<T, Canonical>(level, c, &mut canonical, &mut scratch, &mut wide);
