@@ -63,10 +63,10 @@ fn products<T: Transform>(probes: &mut Vec<Probe>, level: impl Level, name: &str
         "multiply prepared",
         Box::new(move || level.run(MultiplyPrepared { a: &a, prepared: &prepared, product: &mut c, set })),
     );
-    let (product, mut wide, mut scratch) = (points(3), chunks(T::WIDE), chunks(T::SCRATCH));
+    let (mut product, mut scratch) = (points(3), chunks(T::SCRATCH));
     add(
         "interpolate",
-        Box::new(move || level.run(Interpolate { product: &product, wide: &mut wide, scratch: &mut scratch, set })),
+        Box::new(move || level.run(Interpolate { product: &mut product, scratch: &mut scratch, set })),
     );
     fn fold<T: Transform, F: Finish>(level: impl Level) -> Box<dyn FnMut()> {
         let (wide, mut out) = (vec![Chunk::splat(1); T::WIDE], operand::<T>(0));

@@ -179,7 +179,8 @@ struct Quotient {
 }
 
 /// One step. The scalars of the next quotient depend on the first vector only; they are computed between parts of the
-/// rest, or a step would take their latency on top.
+/// rest, one reduction after the other, or a step would take their latency on top. (Side by side, two reductions become
+/// vector instructions of a longer latency.)
 #[inline(always)]
 fn step<T: Scalars, const REDUCE: bool, V: V16>(
     token: V::Token,
@@ -194,14 +195,16 @@ fn step<T: Scalars, const REDUCE: bool, V: V16>(
     let (h0, h1) = (i32::from(arrays.h[0]), i32::from(arrays.h[1]));
     let half = (1 + remainders) >> 1;
     arrays.remainder::<T, REDUCE, V>(token, 1, half, remainder);
-    let (h0, h1) = (near_zero::<T>(h0), near_zero::<T>(h1));
+    let h0 = near_zero::<T>(h0);
     let [inverse, scaled] = T::reciprocals()[(h0 + i32::from(T::Q)) as usize].map(i32::from);
     let a = near_zero::<T>(q.g0 * inverse);
     arrays.remainder::<T, REDUCE, V>(token, half, remainders, remainder);
+    let h1 = near_zero::<T>(h1);
     let b = near_zero::<T>(q.g1 - a * h1);
     arrays.cofactor::<T, REDUCE, V>(token, 0, cofactors >> 1, cofactor);
-    let next = Quotient { a: near_zero::<T>(q.g0 * scaled), b: near_zero::<T>(b * scaled), g0: h0, g1: h1 };
+    let b = near_zero::<T>(b * scaled);
     arrays.cofactor::<T, REDUCE, V>(token, cofactors >> 1, cofactors, cofactor);
+    let next = Quotient { a: near_zero::<T>(q.g0 * scaled), b, g0: h0, g1: h1 };
     // The array shrinks: what it held before must read as zero.
     rows_mut(arrays.h, 16 * remainders, 1)[0] = [0; 16];
     swap(&mut arrays.f, &mut arrays.g);

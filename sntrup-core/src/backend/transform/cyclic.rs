@@ -193,14 +193,15 @@ impl Transform for Ring653 {
     }
 
     #[inline(always)]
-    fn inverse<V: V16>(token: V::Token, points: &[Chunk], scratch: &mut [Chunk], wide: &mut [Chunk]) {
-        let points: &[Chunk; 88] = array(points);
-        let wide: &mut [Chunk; 84] = array_mut(wide);
+    fn inverse<V: V16>(token: V::Token, points: &mut [Chunk], scratch: &mut [Chunk]) {
+        let points: &mut [Chunk; 88] = array_mut(points);
         let columns: &mut [[Chunk; 7]; 12] = array_mut::<_, 84>(scratch).as_chunks_mut().0.try_into().expect("84 = 12 * 7");
         macro_rules! rows {
             ($($r:literal)*) => { $(twelve_inverse::<$r, V>(token, points, columns);)* };
         }
         rows!(0 1 2 3 4 5 6);
+        // All points are read; their place takes the result.
+        let wide: &mut [Chunk; 84] = array_mut(&mut points[..84]);
 
         for (column, places) in columns.iter().zip(&PLACES) {
             let mut a = [V::zero(token); 6];

@@ -351,14 +351,15 @@ impl Transform for Ring761 {
     }
 
     #[inline(always)]
-    fn inverse<V: V16>(token: V::Token, points: &[Chunk], scratch: &mut [Chunk], wide: &mut [Chunk]) {
-        let points: &[Chunk; 96] = array(points);
-        let wide: &mut [Chunk; 96] = array_mut(wide);
+    fn inverse<V: V16>(token: V::Token, points: &mut [Chunk], scratch: &mut [Chunk]) {
+        let points: &mut [Chunk; 96] = array_mut(points);
         let scratch: &mut [Chunk; 96] = array_mut(&mut scratch[..96]);
         macro_rules! rows {
             ($($m:literal)*) => { $(six_inverse::<$m, V>(token, points, scratch);)* };
         }
         rows!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        // All points are read; their place takes the result.
+        let wide: &mut [Chunk; 96] = points;
 
         for (column, places) in scratch.as_chunks::<16>().0.iter().zip(&PLACES) {
             let mut a = [V::zero(token); 16];

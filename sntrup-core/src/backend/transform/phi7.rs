@@ -266,14 +266,15 @@ impl Transform for Ring857 {
     }
 
     #[inline(always)]
-    fn inverse<V: V16>(token: V::Token, points: &[Chunk], scratch: &mut [Chunk], wide: &mut [Chunk]) {
-        let points: &[Chunk; 112] = array(points);
-        let wide: &mut [Chunk; 108] = array_mut(wide);
+    fn inverse<V: V16>(token: V::Token, points: &mut [Chunk], scratch: &mut [Chunk]) {
+        let points: &mut [Chunk; 112] = array_mut(points);
         let columns: &mut [Chunk; 108] = array_mut(&mut scratch[..108]);
         macro_rules! rows {
             ($($m:literal)*) => { $(eighteen_inverse::<$m, V>(token, points, columns);)* };
         }
         rows!(0 1 2 3 4 5);
+        // All points are read; their place takes the result.
+        let wide: &mut [Chunk; 108] = array_mut(&mut points[..108]);
 
         let columns = columns.as_chunks::<6>().0;
         for (s, column) in columns.iter().enumerate() {
