@@ -212,8 +212,7 @@ mod tests {
     /// An element without an inverse is drawn again: by itself where the early test sees it, else with the whole batch.
     fn redrawn<P: Params>() {
         for (n, bad) in [(1, 0), (4, 0), (4, 2), (4, 3)] {
-            let mut source =
-                NoInverse { inner: Drbg::new(&mut Seed, Portable).unwrap(), bad, small: 0, short: 0 };
+            let mut source = NoInverse { inner: Drbg::new(&mut Seed, Portable).unwrap(), bad, small: 0, short: 0 };
             let mut pairs = Vec::<KeyPair<P>>::new();
             batch(n, &mut pairs, &mut source, Portable);
             assert_eq!((pairs.len(), source.short), (n, 1));

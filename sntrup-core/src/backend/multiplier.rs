@@ -221,12 +221,8 @@ impl<P: Params, K: Kernels> Multiplier<P, K> {
     }
 
     /// `out` = `a`·`b`, finished as `F` says.
-    pub(crate) fn product<'b, F: Finish>(
-        &mut self,
-        a: View<'_, P>,
-        b: impl Into<Operand<'b, P>>,
-        out: &mut P::Coeffs,
-    ) where
+    pub(crate) fn product<'b, F: Finish>(&mut self, a: View<'_, P>, b: impl Into<Operand<'b, P>>, out: &mut P::Coeffs)
+    where
         P: 'b,
     {
         match b.into() {

@@ -13,6 +13,13 @@
 //!
 //! The coprime parts need no twiddle factors between them (Good and Thomas: chunk i sits at its residues). The prime
 //! parts are correlations (Rader). docs/bounds.md tells the ranges; every stage asserts them in debug builds.
+#![allow(
+    clippy::integer_division,
+    clippy::integer_division_remainder_used,
+    clippy::modulo_arithmetic,
+    clippy::needless_range_loop,
+    reason = "arithmetic on public constants and indices; loops over several arrays of vectors in step"
+)]
 
 pub(crate) mod cyclic;
 pub(crate) mod phi17;
@@ -73,7 +80,7 @@ fn array<T, const N: usize>(chunks: &[T]) -> &[T; N] {
     chunks.try_into().expect("a buffer of the parameter set's own length")
 }
 
-/// As [`array`], to be written.
+/// The slice as an array, to be written.
 #[inline(always)]
 fn array_mut<T, const N: usize>(chunks: &mut [T]) -> &mut [T; N] {
     chunks.try_into().expect("a buffer of the parameter set's own length")

@@ -3,6 +3,13 @@
 //! Chunk i sits at (i mod 6, i mod 17). A point is ζ = (-w₃)^k₆ · w₁₇^k₁₇ with k₁₇ ≠ 0; it is stored in column k₆ at
 //! row m where k₁₇ = 3^-m mod 17, because the 17-point transform without its output 0 is a correlation over the powers
 //! of the generator 3 (Rader).
+#![allow(
+    clippy::integer_division,
+    clippy::integer_division_remainder_used,
+    clippy::modulo_arithmetic,
+    clippy::needless_range_loop,
+    reason = "arithmetic on public constants and indices; loops over several arrays of vectors in step"
+)]
 
 use super::super::constants::*;
 use super::super::lanes::{Chunk, Place, V16};
@@ -107,8 +114,7 @@ impl Correlation {
 
 static FORWARD: Correlation = Correlation::new(W17, 1, false);
 /// The inverse divides by 102 and multiplies by the 2¹⁶ that the product lost.
-static INVERSE: Correlation =
-    Correlation::new(reciprocal(W17, QL), center((1 << 16) * reciprocal(102, QL), QL), true);
+static INVERSE: Correlation = Correlation::new(reciprocal(W17, QL), center((1 << 16) * reciprocal(102, QL), QL), true);
 static W3_FORWARD: Factor = Factor::splat(W3, Q);
 static W3_INVERSE: Factor = Factor::splat(W3 * W3, Q);
 

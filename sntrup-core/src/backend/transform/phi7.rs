@@ -2,6 +2,13 @@
 //!
 //! Chunk i sits at (i mod 18, i mod 7), and 18 splits into the sign of (-1)^i and nine points. A point is
 //! ζ = (-w₉)^k₁₈ · w₇^k₇ with k₇ ≠ 0, stored in column k₁₈ at row m where k₇ = 3^-m mod 7.
+#![allow(
+    clippy::integer_division,
+    clippy::integer_division_remainder_used,
+    clippy::modulo_arithmetic,
+    clippy::needless_range_loop,
+    reason = "arithmetic on public constants and indices; loops over several arrays of vectors in step"
+)]
 
 use super::super::constants::*;
 use super::super::lanes::{Chunk, Place, V16};
@@ -107,8 +114,7 @@ const fn nine_middle(x: i32) -> i32 {
     super::larger(bar_bound::<Ring857>(first), mul_bound::<Ring857>(first))
 }
 /// Of a column before its seven-point transform.
-const COLUMN_BOUND: i32 =
-    bar_bound::<Ring857>(fits(dft3_bound::<Ring857>(nine_middle(Ring857::INPUT_BOUND))));
+const COLUMN_BOUND: i32 = bar_bound::<Ring857>(fits(dft3_bound::<Ring857>(nine_middle(Ring857::INPUT_BOUND))));
 const FORWARD_BOUNDS: Bounds = Bounds::new::<Ring857>(COLUMN_BOUND);
 const BASE_BOUND: i32 = COLUMN_BOUND + FORWARD_BOUNDS.part;
 /// Of the sums and differences of two points.
