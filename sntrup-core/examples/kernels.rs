@@ -29,7 +29,9 @@ fn ten_thousand_cycles() -> u64 {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut probes = sntrup_core::probe::probes();
-    if let [flag, count, name] = &arguments[..] && flag == "--repeat" {
+    if let [flag, count, name] = &arguments[..]
+        && flag == "--repeat"
+    {
         let count: u32 = count.parse().expect("a number of repetitions");
         let (_, run) = probes.iter_mut().find(|(n, _)| n == name).expect("the name of a kernel");
         (0..count).for_each(|_| run());

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use crate::error::Error;
 use crate::params::Params;
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 pub(crate) mod chacha20;
 pub(crate) mod codec;
 pub(crate) mod constants;
@@ -22,8 +24,6 @@ mod entry;
 pub(crate) mod euclid;
 pub(crate) mod lanes;
 pub(crate) mod multiplier;
-#[cfg(target_arch = "x86_64")]
-mod avx2;
 mod portable;
 pub(crate) mod sample;
 pub(crate) mod sha512;

@@ -25,7 +25,7 @@
 
 use std::num::NonZeroUsize;
 
-use crate::backend::multiplier::{Multiplier, Transformed};
+use crate::backend::multiplier::{Multiplier, Transformed, TransformedList};
 use crate::backend::{Kernels, with_backend};
 use crate::codec::key;
 use crate::ct::{self, Disclosed};
@@ -95,54 +95,61 @@ impl<K: Kernels> Source<K> for Drbg<K> {
 /// Adds a batch of `n` pairs to `pairs`.
 fn batch<P: Params, K: Kernels>(n: usize, pairs: &mut Vec<KeyPair<P>>, source: &mut impl Source<K>, k: K) {
     let m = &mut Multiplier::new(k);
-    let f = source.short::<P>(n);
-    let f_points: Vec<Transformed<P>> = f.iter().map(|f| f.transform(m)).collect();
+    // The transforms of all u_i, f_i and g_i, in this order.
+    let points = &mut TransformedList::zeros(3 * n);
+    let (u, f, g) = (|i| i, |i| n + i, |i| 2 * n + i);
 
-    // Up in R/3: g_i = u_1 ... u_i, with the transforms of all u_i and g_i.
-    let (u_points, g_points, mut g_recip) = loop {
-        let mut g = unit::<P, K>(source);
-        let mut u_points = vec![g.transform(m)];
-        let mut g_points = vec![u_points[0].duplicate()];
+    let short = source.short::<P>(n);
+    for (i, short) in short.iter().enumerate() {
+        short.transform_into(points.view_mut(f(i)), m);
+    }
+
+    // Up in R/3: g_i = u_1 ... u_i.
+    let mut g_recip = loop {
+        let mut product = unit::<P, K>(source);
+        product.transform_into(points.view_mut(u(0)), m);
+        product.transform_into(points.view_mut(g(0)), m);
         for i in 1..n {
-            u_points.push(unit::<P, K>(source).transform(m));
-            g = R3::product(&g_points[i - 1], &u_points[i], m);
-            g_points.push(g.transform(m));
+            unit::<P, K>(source).transform_into(points.view_mut(u(i)), m);
+            product.set_product(points.view(g(i - 1)), points.view(u(i)), m);
+            product.transform_into(points.view_mut(g(i)), m);
         }
         // Harmless: the elements of a rejected batch are never used, and those of an accepted one are known to be units.
-        let (g_recip, invertible) = g.recip(k);
+        let (g_recip, invertible) = product.recip(k);
         if ct::declassify(invertible, Disclosed::Invertible) {
-            break (u_points, g_points, g_recip);
+            break g_recip;
         }
     };
 
     // Up in R/q: a_i = f_1 ... f_i, and a_{i-1} g_i in the place of g_i.
-    let mut lifted_points = g_points;
-    let mut a_points = f_points[0].duplicate();
+    let (mut lifted, mut a) = (Folded::zero(), Folded::zero());
+    let mut a_points = Transformed::zero();
+    a_points.view_mut().copy_from(points.view(f(0)));
     for i in 1..n {
-        let [lifted, a] = Folded::products([&lifted_points[i], &f_points[i]], &a_points, m);
-        lifted.transform_into(&mut lifted_points[i], m);
-        a.transform_into(&mut a_points, m);
+        lifted.set_products(&mut a, [points.view(g(i)), points.view(f(i))], a_points.view(), m);
+        lifted.transform_into(points.view_mut(g(i)), m);
+        a.transform_into(a_points.view_mut(), m);
     }
-    let mut t = Folded::reciprocal_of_three(&a_points, source.drbg(), m);
+    let mut t = Folded::reciprocal_of_three(a_points.view(), source.drbg(), m);
 
     // Down.
     let first = pairs.len();
     let mut rho = Secret::<P::SmallBytes>::zeroed();
-    let t_points = &mut a_points;
+    let mut h = Rq::build(|_| ());
+    let mut t_points = a_points;
     for i in (0..n).rev() {
-        t.transform_into(t_points, m);
-        let h = if i > 0 {
-            let (h, next) = Folded::last_products([&lifted_points[i], &f_points[i]], t_points, m);
-            t = next;
-            h
-        } else {
-            Rq::product(&lifted_points[0], &*t_points, m)
-        };
-        source.bytes(rho.as_mut_slice());
-        pairs.push(key::assemble(&f[i], &g_recip, &h, rho.as_slice(), k));
+        t.transform_into(t_points.view_mut(), m);
         if i > 0 {
-            let g_recip_points = g_recip.transform(m);
-            g_recip = R3::product(&g_recip_points, &u_points[i], m);
+            h.set_products(&mut t, [points.view(g(i)), points.view(f(i))], t_points.view(), m);
+        } else {
+            h.set_product(points.view(g(0)), t_points.view(), m);
+        }
+        source.bytes(rho.as_mut_slice());
+        pairs.push(key::assemble(&short[i], &g_recip, &h, rho.as_slice(), k));
+        if i > 0 {
+            // The lifted element is used up; its place serves for the transform of 1/g_i.
+            g_recip.transform_into(points.view_mut(g(i)), m);
+            g_recip.set_product(points.view(g(i)), points.view(u(i)), m);
         }
     }
     key::hash_public_keys(&mut pairs[first..], k);
@@ -205,8 +212,7 @@ mod tests {
     /// An element without an inverse is drawn again: by itself where the early test sees it, else with the whole batch.
     fn redrawn<P: Params>() {
         for (n, bad) in [(1, 0), (4, 0), (4, 2), (4, 3)] {
-            let mut source =
-                NoInverse { inner: Drbg::new(&mut Seed, Portable).unwrap(), bad, small: 0, short: 0 };
+            let mut source = NoInverse { inner: Drbg::new(&mut Seed, Portable).unwrap(), bad, small: 0, short: 0 };
             let mut pairs = Vec::<KeyPair<P>>::new();
             batch(n, &mut pairs, &mut source, Portable);
             assert_eq!((pairs.len(), source.short), (n, 1));

@@ -42,7 +42,7 @@ pub fn encapsulate<P: Params>(
     with_backend!(k => {
         let m = &mut Multiplier::new(k);
         let (h, hash) = (open_public(key.as_bytes(), m, k), hash_of(hash::PUBLIC_KEY, key.as_bytes(), k));
-        encap(&Recipient { h: (&h).into(), hash: &hash }, &mut rng, m, k)
+        encap(&Recipient { h: h.view().into(), hash: &hash }, &mut rng, m, k)
     })
 }
 
@@ -56,8 +56,8 @@ pub fn decapsulate<P: Params>(ciphertext: &Ciphertext<P>, key: &SecretKey<P>) ->
         let m = &mut Multiplier::new(k);
         let (f, g_recip) = (small::decode_rq(key.f, k).transform(m), small::decode_r3(key.g_recip, k).transform(m));
         let (h, rho_hash) = (open_public(key.public_key, m, k), hash_of(hash::INPUT, key.rho, k));
-        let recipient = Recipient { h: (&h).into(), hash: key.public_key_hash };
-        let owner = Owner { f: (&f).into(), g_recip: (&g_recip).into(), recipient, rho_hash: &rho_hash };
+        let recipient = Recipient { h: h.view().into(), hash: key.public_key_hash };
+        let owner = Owner { f: f.view().into(), g_recip: g_recip.view().into(), recipient, rho_hash: &rho_hash };
         decap(ciphertext, &owner, m, k)
     })
 }
@@ -78,8 +78,8 @@ fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<Key
     // independent of f and g, gives its seed.
     let m = &mut Multiplier::new(k);
     let seed = hash_of(hash::BLINDING, &rho, k);
-    let reciprocal = Folded::reciprocal_of_three(&f.transform(m), &mut Drbg::from_seed(&seed, k), m);
-    let h = Rq::product(&g.transform(m), &reciprocal.transform(m), m);
+    let reciprocal = Folded::reciprocal_of_three(f.transform(m).view(), &mut Drbg::from_seed(&seed, k), m);
+    let h = Rq::product(g.transform(m).view(), reciprocal.transform(m).view(), m);
     let mut pair = [key::assemble(&f, &g_recip, &h, &rho, k)];
     key::hash_public_keys(&mut pair, k);
     let [pair] = pair;
@@ -153,7 +153,7 @@ fn hide<P: Params, K: Kernels>(
     small::encode::<P>(r.coeffs(), r_bytes.as_mut_slice(), k);
     let r_hash = hash_of(hash::INPUT, r_bytes.as_slice(), k);
     // Encrypt: c = Round(h r).
-    let c = Rounded::product(&r.transform(m), recipient.h, m);
+    let c = Rounded::product(r.transform(m).view(), recipient.h, m);
     let ciphertext = Ciphertext::build(|out| {
         let (body, confirmation) = out.split_at_mut(P::CIPHERTEXT_BYTES - HASH_BYTES);
         radix::encode_rounded(&c, body, k);
@@ -166,8 +166,8 @@ fn hide<P: Params, K: Kernels>(
 /// Decrypt: e = 3 f c in R/q, then r = e/g in R/3; an r of the wrong weight gives way to a fixed one.
 fn decrypt<P: Params, K: Kernels>(c: &[u8], owner: &Owner<P>, m: &mut Multiplier<P, K>, k: K) -> Short<P> {
     let c = radix::decode_rounded::<P>(c, k);
-    let e = R3::triple_product(&c.transform(m), owner.f, m);
-    let r = R3::product(&e.transform(m), owner.g_recip, m);
+    let e = R3::triple_product(c.transform(m).view(), owner.f, m);
+    let r = R3::product(e.transform(m).view(), owner.g_recip, m);
     let right = k.weight_is_w::<P>(r.coeffs());
     r.or_short(&Short::fallback(), !right)
 }

@@ -40,9 +40,9 @@ mod batch;
 mod cache;
 mod codec;
 mod ct;
-mod drbg;
 #[cfg(ct_check)]
 mod disclosures;
+mod drbg;
 mod error;
 #[allow(
     unsafe_code,

@@ -1,5 +1,7 @@
 //! The kernels one by one, for the instruction counts and timings of `examples/kernels.rs`. Not part of the interface.
 
+#![allow(clippy::integer_division_remainder_used, reason = "the operands are no secrets")]
+
 use crate::backend::divsteps3::*;
 use crate::backend::euclid::*;
 use crate::backend::lanes::{Chunk, Level, Portable};
@@ -63,11 +65,8 @@ fn products<T: Transform>(probes: &mut Vec<Probe>, level: impl Level, name: &str
         "multiply prepared",
         Box::new(move || level.run(MultiplyPrepared { a: &a, prepared: &prepared, product: &mut c, set })),
     );
-    let (product, mut wide, mut scratch) = (points(3), chunks(T::WIDE), chunks(T::SCRATCH));
-    add(
-        "interpolate",
-        Box::new(move || level.run(Interpolate { product: &product, wide: &mut wide, scratch: &mut scratch, set })),
-    );
+    let (mut product, mut scratch) = (points(3), chunks(T::SCRATCH));
+    add("interpolate", Box::new(move || level.run(Interpolate { product: &mut product, scratch: &mut scratch, set })));
     fn fold<T: Transform, F: Finish>(level: impl Level) -> Box<dyn FnMut()> {
         let (wide, mut out) = (vec![Chunk::splat(1); T::WIDE], operand::<T>(0));
         Box::new(move || level.run(Fold::<T, F> { wide: &wide, out: &mut out, set: PhantomData }))

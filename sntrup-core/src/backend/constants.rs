@@ -2,6 +2,12 @@
 //! and the bounds that the reductions keep.
 //!
 //! All of it is arithmetic on public constants, so divisions are fine here and nowhere else.
+#![allow(
+    clippy::integer_division,
+    clippy::integer_division_remainder_used,
+    clippy::modulo_arithmetic,
+    reason = "arithmetic on public constants, at compile time"
+)]
 
 use super::lanes::{Chunk, V16};
 

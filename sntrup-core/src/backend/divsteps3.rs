@@ -11,6 +11,12 @@
 //!
 //! Coefficient i of a polynomial is bit ⌊i/N⌋ of string i mod N, with N strings of 256 bits. A multiplication or
 //! division by x moves whole strings but for one of them.
+#![allow(
+    clippy::integer_division,
+    clippy::integer_division_remainder_used,
+    clippy::modulo_arithmetic,
+    reason = "arithmetic on public constants, at compile time"
+)]
 
 use super::lanes::{Bits, Kernel, V16};
 use super::transform::{Row, Transform};

@@ -8,6 +8,12 @@
 //! leading coefficients of the last two remainders F and G, the quotient is a·X + b with a = f0/g0,
 //! b = (f1 - a·g1)/g0, and the next remainder is H_k = F_{k+2} - a·G_{k+2} - b·G_{k+1}. Cofactors are stored from
 //! X⁰ up: T_k = S0_k - a·S1_{k-1} - b·S1_k. As remainders shrink, cofactors grow: always about p coefficients a step.
+#![allow(
+    clippy::integer_division,
+    clippy::integer_division_remainder_used,
+    clippy::modulo_arithmetic,
+    reason = "arithmetic on public constants, at compile time"
+)]
 
 use super::constants::*;
 use super::lanes::{Chunk, Kernel, V16, flat_mut};
@@ -26,7 +32,7 @@ pub(crate) trait Scalars: Transform {
     const RECIPROCAL: i64 = ((1 << 32) + Self::Q as i64 / 2) / Self::Q as i64;
     /// Steps between reductions of the remainders and cofactors: as many as the bounds allow, an even number.
     const PERIOD: usize = longest_period::<Self>();
-    /// [`Reciprocals`] of the field.
+    /// The table of [`reciprocals`] of the field.
     fn reciprocals() -> &'static [[i16; 2]];
 }
 
@@ -37,8 +43,7 @@ pub(crate) const fn reciprocals<const N: usize>(q: i16) -> [[i16; 2]; N] {
     // 1/x = -⌊q/x⌋ / (q mod x), and q mod x < x.
     let (mut table, mut x) = ([[0; 2]; N], 1);
     while x < ql {
-        let inverse =
-            if x == 1 { 1 } else { center(-(ql / x) * table[(ql + ql % x) as usize][0] as i64, ql) };
+        let inverse = if x == 1 { 1 } else { center(-(ql / x) * table[(ql + ql % x) as usize][0] as i64, ql) };
         let entry = [inverse as i16, montgomery(inverse, q)];
         table[(ql + x) as usize] = entry;
         table[(ql - x) as usize] = [-entry[0], -entry[1]];
@@ -178,8 +183,8 @@ struct Quotient {
     g1: i32,
 }
 
-/// One step. The scalars of the next quotient depend on the first vector only; they are computed between parts of the
-/// rest, or a step would take their latency on top.
+/// One step. The scalars of the next quotient depend on the first vector only; they are computed before and between the
+/// two loops, so that their latency passes while the vectors of the loops are computed.
 #[inline(always)]
 fn step<T: Scalars, const REDUCE: bool, V: V16>(
     token: V::Token,
@@ -192,16 +197,15 @@ fn step<T: Scalars, const REDUCE: bool, V: V16>(
     let (remainders, cofactors) = ((T::P - 1 - done).div_ceil(16), (done + 2).div_ceil(16));
     arrays.remainder::<T, REDUCE, V>(token, 0, 1, remainder);
     let (h0, h1) = (i32::from(arrays.h[0]), i32::from(arrays.h[1]));
-    let half = (1 + remainders) >> 1;
-    arrays.remainder::<T, REDUCE, V>(token, 1, half, remainder);
-    let (h0, h1) = (near_zero::<T>(h0), near_zero::<T>(h1));
+    let h0 = near_zero::<T>(h0);
     let [inverse, scaled] = T::reciprocals()[(h0 + i32::from(T::Q)) as usize].map(i32::from);
     let a = near_zero::<T>(q.g0 * inverse);
-    arrays.remainder::<T, REDUCE, V>(token, half, remainders, remainder);
+    arrays.remainder::<T, REDUCE, V>(token, 1, remainders, remainder);
+    let h1 = near_zero::<T>(h1);
     let b = near_zero::<T>(q.g1 - a * h1);
-    arrays.cofactor::<T, REDUCE, V>(token, 0, cofactors >> 1, cofactor);
-    let next = Quotient { a: near_zero::<T>(q.g0 * scaled), b: near_zero::<T>(b * scaled), g0: h0, g1: h1 };
-    arrays.cofactor::<T, REDUCE, V>(token, cofactors >> 1, cofactors, cofactor);
+    let b = near_zero::<T>(b * scaled);
+    let next = Quotient { a: near_zero::<T>(q.g0 * scaled), b, g0: h0, g1: h1 };
+    arrays.cofactor::<T, REDUCE, V>(token, 0, cofactors, cofactor);
     // The array shrinks: what it held before must read as zero.
     rows_mut(arrays.h, 16 * remainders, 1)[0] = [0; 16];
     swap(&mut arrays.f, &mut arrays.g);

@@ -1,6 +1,6 @@
 //! Sixteen signed 16-bit lanes: the one vector type that every arithmetic kernel is written over.
 //!
-//! A kernel is generic over [`V16`]. Three types implement it and give the same bits: [`array::Lanes`] (plain loops, any
+//! A kernel is generic over [`V16`]. Three types implement it and give the same bits: `array::Lanes` (plain loops, any
 //! processor), `sse2::Lanes` (part of every x86-64 processor) and `avx2::Lanes`. A value of a lane type can only be made
 //! from its token, and the token of AVX2 only comes from [`Avx2::detect`], so that no instruction can run on a processor
 //! that lacks it.
@@ -89,7 +89,7 @@ pub(crate) fn flat_mut(chunks: &mut [Chunk]) -> &mut [i16] {
     unsafe { core::slice::from_raw_parts_mut(chunks.as_mut_ptr().cast(), chunks.len() * 16) }
 }
 
-/// Sixteen signed 16-bit lanes. Arithmetic wraps; kernels keep it from wrapping, and [`array::Lanes`] checks that.
+/// Sixteen signed 16-bit lanes. Arithmetic wraps; kernels keep it from wrapping, and `array::Lanes` checks that.
 pub(crate) trait V16: Copy {
     /// Proof that the instructions may be used.
     type Token: Copy;

@@ -30,7 +30,7 @@ macro_rules! with_ring {
                 type $ring = Ring857;
                 $body
             }
-            _ => unreachable!("every parameter set has a transform"),
+            _ => panic!("every parameter set has a transform"),
         }
     };
 }
@@ -75,9 +75,60 @@ impl<P: Params> Transformed<P> {
         Self(SecretChunks::zeroed(with_ring!(P, Ring => Ring::POINTS)), PhantomData)
     }
 
-    /// A copy.
-    pub(crate) fn duplicate(&self) -> Self {
-        Self(SecretChunks(self.0.0.clone()), PhantomData)
+    /// The values, to be read by a product.
+    pub(crate) fn view(&self) -> View<'_, P> {
+        View(&self.0.0, PhantomData)
+    }
+
+    /// The values, to be written by a transform.
+    pub(crate) fn view_mut(&mut self) -> ViewMut<'_, P> {
+        ViewMut(&mut self.0.0, PhantomData)
+    }
+}
+
+/// Many [`Transformed`] in one piece of memory.
+///
+/// Memory of a batch's size, given back in many small pieces, goes back to the operating system, and the next batch would
+/// spend a tenth of its time on page faults.
+pub(crate) struct TransformedList<P>(SecretChunks, PhantomData<P>);
+
+impl<P: Params> TransformedList<P> {
+    const POINTS: usize = with_ring!(P, Ring => Ring::POINTS);
+
+    /// `n` transforms of zero.
+    pub(crate) fn zeros(n: usize) -> Self {
+        Self(SecretChunks::zeroed(n * Self::POINTS), PhantomData)
+    }
+
+    /// Number `i`, to be read by a product.
+    pub(crate) fn view(&self, i: usize) -> View<'_, P> {
+        View(&self.0.0[i * Self::POINTS..][..Self::POINTS], PhantomData)
+    }
+
+    /// Number `i`, to be written by a transform.
+    pub(crate) fn view_mut(&mut self, i: usize) -> ViewMut<'_, P> {
+        ViewMut(&mut self.0.0[i * Self::POINTS..][..Self::POINTS], PhantomData)
+    }
+}
+
+/// A borrowed transform.
+pub(crate) struct View<'a, P>(&'a [Chunk], PhantomData<P>);
+
+impl<P> Clone for View<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for View<'_, P> {}
+
+/// A place for a transform.
+pub(crate) struct ViewMut<'a, P>(&'a mut [Chunk], PhantomData<P>);
+
+impl<P> ViewMut<'_, P> {
+    /// Writes a copy of another transform.
+    pub(crate) fn copy_from(self, other: View<'_, P>) {
+        self.0.copy_from_slice(other.0);
     }
 }
 
@@ -87,7 +138,7 @@ pub(crate) struct Prepared<P>(SecretChunks, PhantomData<P>);
 
 /// The second operand of a product.
 pub(crate) enum Operand<'a, P> {
-    Transformed(&'a Transformed<P>),
+    Transformed(View<'a, P>),
     Prepared(&'a Prepared<P>),
 }
 
@@ -99,8 +150,8 @@ impl<P> Clone for Operand<'_, P> {
 
 impl<P> Copy for Operand<'_, P> {}
 
-impl<'a, P> From<&'a Transformed<P>> for Operand<'a, P> {
-    fn from(operand: &'a Transformed<P>) -> Self {
+impl<'a, P> From<View<'a, P>> for Operand<'a, P> {
+    fn from(operand: View<'a, P>) -> Self {
         Self::Transformed(operand)
     }
 }
@@ -123,28 +174,29 @@ fn rows_mut(a: &mut impl Array<Item = i16>) -> &mut [Row] {
 pub(crate) struct Multiplier<P, K> {
     kernels: K,
     scratch: SecretChunks,
-    products: [SecretChunks; 2],
-    wide: SecretChunks,
+    product: SecretChunks,
+    /// A second product; made when it is asked for.
+    second: Option<SecretChunks>,
     set: PhantomData<P>,
 }
 
 impl<P: Params, K: Kernels> Multiplier<P, K> {
     pub(crate) fn new(kernels: K) -> Self {
-        let (scratch, points, wide) = with_ring!(P, Ring => (Ring::SCRATCH, Ring::POINTS, Ring::WIDE));
+        let (scratch, points) = with_ring!(P, Ring => (Ring::SCRATCH, Ring::POINTS));
         Self {
             kernels,
             scratch: SecretChunks::zeroed(scratch),
-            products: [SecretChunks::zeroed(points), SecretChunks::zeroed(points)],
-            wide: SecretChunks::zeroed(wide),
+            product: SecretChunks::zeroed(points),
+            second: None,
             set: PhantomData,
         }
     }
 
     /// Transforms a polynomial: small, canonical, or what a product left.
-    pub(crate) fn transform_into(&mut self, a: &P::Coeffs, out: &mut Transformed<P>) {
+    pub(crate) fn transform_into(&mut self, a: &P::Coeffs, out: ViewMut<'_, P>) {
         with_ring!(P, Ring => self.kernels.run(Forward {
             input: rows(a),
-            points: &mut out.0.0,
+            points: out.0,
             scratch: &mut self.scratch.0,
             set: PhantomData::<Ring>,
         }));
@@ -153,7 +205,7 @@ impl<P: Params, K: Kernels> Multiplier<P, K> {
     /// As [`Self::transform_into`], into memory of its own.
     pub(crate) fn transform(&mut self, a: &P::Coeffs) -> Transformed<P> {
         let mut out = Transformed::zero();
-        self.transform_into(a, &mut out);
+        self.transform_into(a, out.view_mut());
         out
     }
 
@@ -169,62 +221,52 @@ impl<P: Params, K: Kernels> Multiplier<P, K> {
     }
 
     /// `out` = `a`·`b`, finished as `F` says.
-    pub(crate) fn product<'b, F: Finish>(
-        &mut self,
-        a: &Transformed<P>,
-        b: impl Into<Operand<'b, P>>,
-        out: &mut P::Coeffs,
-    ) where
+    pub(crate) fn product<'b, F: Finish>(&mut self, a: View<'_, P>, b: impl Into<Operand<'b, P>>, out: &mut P::Coeffs)
+    where
         P: 'b,
     {
-        let [product, _] = &mut self.products;
         match b.into() {
             Operand::Transformed(b) => with_ring!(P, Ring => self.kernels.run(Multiply {
-                a: [&a.0.0],
-                b: &b.0.0,
-                products: [&mut product.0],
+                a: [a.0],
+                b: b.0,
+                products: [&mut self.product.0],
                 scratch: &mut self.scratch.0,
                 set: PhantomData::<Ring>,
             })),
             Operand::Prepared(b) => with_ring!(P, Ring => self.kernels.run(MultiplyPrepared {
-                a: &a.0.0,
+                a: a.0,
                 prepared: &b.0.0,
-                product: &mut product.0,
+                product: &mut self.product.0,
                 set: PhantomData::<Ring>,
             })),
         }
-        self.reduce::<F>(0, out);
+        Self::reduce::<F>(self.kernels, &mut self.product, &mut self.scratch, out);
     }
 
     /// The products `a[0]`·`b` and `a[1]`·`b`, finished as `F` and `G` say; cheaper than one after the other.
     pub(crate) fn products<F: Finish, G: Finish>(
         &mut self,
-        a: [&Transformed<P>; 2],
-        b: &Transformed<P>,
+        a: [View<'_, P>; 2],
+        b: View<'_, P>,
         first: &mut P::Coeffs,
         second: &mut P::Coeffs,
     ) {
-        let [c, d] = &mut self.products;
+        let second_product = self.second.get_or_insert_with(|| SecretChunks::zeroed(self.product.0.len()));
         with_ring!(P, Ring => self.kernels.run(Multiply {
-            a: [&a[0].0.0, &a[1].0.0],
-            b: &b.0.0,
-            products: [&mut c.0, &mut d.0],
+            a: [a[0].0, a[1].0],
+            b: b.0,
+            products: [&mut self.product.0, &mut second_product.0],
             scratch: &mut self.scratch.0,
             set: PhantomData::<Ring>,
         }));
-        self.reduce::<F>(0, first);
-        self.reduce::<G>(1, second);
+        Self::reduce::<F>(self.kernels, &mut self.product, &mut self.scratch, first);
+        Self::reduce::<G>(self.kernels, second_product, &mut self.scratch, second);
     }
 
-    fn reduce<F: Finish>(&mut self, product: usize, out: &mut P::Coeffs) {
+    fn reduce<F: Finish>(k: K, product: &mut SecretChunks, scratch: &mut SecretChunks, out: &mut P::Coeffs) {
         with_ring!(P, Ring => {
-            self.kernels.run(Interpolate {
-                product: &self.products[product].0,
-                wide: &mut self.wide.0,
-                scratch: &mut self.scratch.0,
-                set: PhantomData::<Ring>,
-            });
-            self.kernels.run(Fold::<Ring, F> { wide: &self.wide.0, out: rows_mut(out), set: PhantomData });
+            k.run(Interpolate { product: &mut product.0, scratch: &mut scratch.0, set: PhantomData::<Ring> });
+            k.run(Fold::<Ring, F> { wide: &product.0, out: rows_mut(out), set: PhantomData });
         });
     }
 

@@ -143,11 +143,11 @@ fn product<P: Params, F: Finish>(k: impl Kernels, a: &P::Coeffs, b: &P::Coeffs) 
     let m = &mut Multiplier::<P, _>::new(k);
     let (a, b) = (m.transform(a), m.transform(b));
     let mut h = rubbish::<P>();
-    m.product::<F>(&a, &m.prepare(&b), &mut h);
+    m.product::<F>(a.view(), &m.prepare(&b), &mut h);
     let (mut first, mut second) = (rubbish::<P>(), rubbish::<P>());
-    m.products::<F, F>([&a, &b], &b, &mut first, &mut second);
+    m.products::<F, F>([a.view(), b.view()], b.view(), &mut first, &mut second);
     assert!(first.as_slice() == h.as_slice(), "one product and two differ");
-    m.product::<F>(&a, &b, &mut second);
+    m.product::<F>(a.view(), b.view(), &mut second);
     assert!(second.as_slice() == h.as_slice(), "products by either form of an operand differ");
     h
 }

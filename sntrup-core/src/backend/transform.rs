@@ -13,6 +13,13 @@
 //!
 //! The coprime parts need no twiddle factors between them (Good and Thomas: chunk i sits at its residues). The prime
 //! parts are correlations (Rader). docs/bounds.md tells the ranges; every stage asserts them in debug builds.
+#![allow(
+    clippy::integer_division,
+    clippy::integer_division_remainder_used,
+    clippy::modulo_arithmetic,
+    clippy::needless_range_loop,
+    reason = "arithmetic on public constants and indices; loops over several arrays of vectors in step"
+)]
 
 pub(crate) mod cyclic;
 pub(crate) mod phi17;
@@ -63,8 +70,8 @@ pub(crate) trait Transform: Modulus {
     /// Evaluates a polynomial of `CHUNKS` rows at all points.
     fn forward<V: V16>(token: V::Token, input: &[Row], scratch: &mut [Chunk], points: &mut [Chunk]);
 
-    /// The polynomial modulo M, times 2¹⁶ (which [`Multiply`] has divided by), from a product's points.
-    fn inverse<V: V16>(token: V::Token, points: &[Chunk], scratch: &mut [Chunk], wide: &mut [Chunk]);
+    /// Turns a product's points into the polynomial modulo M, `WIDE` chunks, times 2¹⁶ (which [`Multiply`] has divided by).
+    fn inverse<V: V16>(token: V::Token, points: &mut [Chunk], scratch: &mut [Chunk]);
 }
 
 /// The slice as an array; its length was fixed by the parameter set.
@@ -73,7 +80,7 @@ fn array<T, const N: usize>(chunks: &[T]) -> &[T; N] {
     chunks.try_into().expect("a buffer of the parameter set's own length")
 }
 
-/// As [`array`], to be written.
+/// The slice as an array, to be written.
 #[inline(always)]
 fn array_mut<T, const N: usize>(chunks: &mut [T]) -> &mut [T; N] {
     chunks.try_into().expect("a buffer of the parameter set's own length")
@@ -378,12 +385,10 @@ impl<T: Transform> Kernel for MultiplyPrepared<'_, T> {
     }
 }
 
-/// From the points of a product to the product modulo M.
+/// From the points of a product to the product modulo M, in place.
 pub(crate) struct Interpolate<'a, T> {
-    /// `POINTS` chunks from a product.
-    pub(crate) product: &'a [Chunk],
-    /// `WIDE` chunks.
-    pub(crate) wide: &'a mut [Chunk],
+    /// `POINTS` chunks from a product; then the product in the first `WIDE` of them.
+    pub(crate) product: &'a mut [Chunk],
     /// `SCRATCH` chunks.
     pub(crate) scratch: &'a mut [Chunk],
     pub(crate) set: PhantomData<T>,
@@ -393,7 +398,7 @@ impl<T: Transform> Kernel for Interpolate<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<V: V16>(self, token: V::Token) {
-        T::inverse::<V>(token, self.product, self.scratch, self.wide);
+        T::inverse::<V>(token, self.product, self.scratch);
     }
 }
 
@@ -401,7 +406,7 @@ impl<T: Transform> Kernel for Interpolate<'_, T> {
 ///
 /// A kernel of its own: there are many ways to finish, and one large [`Interpolate`].
 pub(crate) struct Fold<'a, T, F> {
-    /// `WIDE` chunks.
+    /// What [`Interpolate`] left: at least `WIDE` chunks.
     pub(crate) wide: &'a [Chunk],
     /// `CHUNKS` rows, zero from coefficient p on.
     pub(crate) out: &'a mut [Row],
@@ -492,24 +497,17 @@ pub(crate) mod tests {
         level.run(MultiplyPrepared { a, prepared: &prepared, product: e, set });
         assert!(c == e, "b-form on the fly or stored, the result is the same");
 
-        let (mut wide, mut loose, mut canonical) = (chunks(T::WIDE), filled::<T>(|_| 9), filled::<T>(|_| 9));
-        fn reduce<'a, T: Transform, F: Finish>(
-            level: impl Level,
-            product: &'a [Chunk],
-            out: &'a mut [Row],
-            scratch: &'a mut [Chunk],
-            wide: &'a mut [Chunk],
-        ) {
-            level.run(Interpolate::<T> { product, wide, scratch, set: PhantomData });
-            level.run(Fold::<T, F> { wide, out, set: PhantomData });
-        }
-        reduce::<T, Loose>(level, c, &mut loose, &mut scratch, &mut wide);
-        reduce::<T, Canonical>(level, c, &mut canonical, &mut scratch, &mut wide);
+        let (mut wide, mut loose, mut canonical) = (chunks(T::POINTS), filled::<T>(|_| 9), filled::<T>(|_| 9));
+        wide.copy_from_slice(c);
+        level.run(Interpolate { product: &mut wide, scratch: &mut scratch, set });
+        level.run(Fold::<T, Loose> { wide: &wide, out: &mut loose, set: PhantomData });
+        level.run(Fold::<T, Canonical> { wide: &wide, out: &mut canonical, set: PhantomData });
         let ternary = small.then(|| {
             let mut out = filled::<T>(|_| 9);
-            reduce::<T, Ternary>(level, c, &mut out, &mut scratch, &mut wide);
+            level.run(Fold::<T, Ternary> { wide: &wide, out: &mut out, set: PhantomData });
             out
         });
+        wide.truncate(T::WIDE);
         Stages { points, products, wide, loose, canonical, ternary }
     }
 

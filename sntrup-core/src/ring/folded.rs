@@ -2,7 +2,7 @@
 
 use super::{R3, Rounded, Rq, Short};
 use crate::backend::Kernels;
-use crate::backend::multiplier::{Multiplier, Operand, Transformed};
+use crate::backend::multiplier::{Multiplier, Operand, Transformed, View, ViewMut};
 use crate::backend::transform::{Canonical, Loose, Rounded as RoundedProduct, Ternary, TripleTernary};
 use crate::ct::{self, Disclosed};
 use crate::drbg::Drbg;
@@ -14,37 +14,27 @@ use crate::wipe::{Array, Secret};
 pub(crate) struct Folded<P: Params>(Secret<P::Coeffs>);
 
 impl<P: Params> Folded<P> {
-    fn zero() -> Self {
+    /// Zero: a place for products.
+    pub(crate) fn zero() -> Self {
         Self(Secret::zeroed())
     }
 
     /// The product.
-    pub(crate) fn product<K: Kernels>(a: &Transformed<P>, b: &Transformed<P>, m: &mut Multiplier<P, K>) -> Self {
+    pub(crate) fn product<K: Kernels>(a: View<'_, P>, b: View<'_, P>, m: &mut Multiplier<P, K>) -> Self {
         let mut product = Self::zero();
         m.product::<Loose>(a, b, &mut product.0);
         product
     }
 
-    /// The products `a[0]`·`b` and `a[1]`·`b`.
-    pub(crate) fn products<K: Kernels>(
-        a: [&Transformed<P>; 2],
-        b: &Transformed<P>,
+    /// Writes the products `a[0]`·`b` and `a[1]`·`b` to `self` and `second`.
+    pub(crate) fn set_products<K: Kernels>(
+        &mut self,
+        second: &mut Self,
+        a: [View<'_, P>; 2],
+        b: View<'_, P>,
         m: &mut Multiplier<P, K>,
-    ) -> [Self; 2] {
-        let (mut first, mut second) = (Self::zero(), Self::zero());
-        m.products::<Loose, Loose>(a, b, &mut first.0, &mut second.0);
-        [first, second]
-    }
-
-    /// The products `a[0]`·`b`, canonical, and `a[1]`·`b`.
-    pub(crate) fn last_products<K: Kernels>(
-        a: [&Transformed<P>; 2],
-        b: &Transformed<P>,
-        m: &mut Multiplier<P, K>,
-    ) -> (Rq<P>, Self) {
-        let mut second = Self::zero();
-        let first = Rq::build(|first| m.products::<Canonical, Loose>(a, b, first, &mut second.0));
-        (first, second)
+    ) {
+        m.products::<Loose, Loose>(a, b, &mut self.0, &mut second.0);
     }
 
     /// The transform.
@@ -53,7 +43,7 @@ impl<P: Params> Folded<P> {
     }
 
     /// Writes the transform into `out`.
-    pub(crate) fn transform_into<K: Kernels>(&self, out: &mut Transformed<P>, m: &mut Multiplier<P, K>) {
+    pub(crate) fn transform_into<K: Kernels>(&self, out: ViewMut<'_, P>, m: &mut Multiplier<P, K>) {
         m.transform_into(&self.0, out);
     }
 
@@ -66,7 +56,7 @@ impl<P: Params> Folded<P> {
     /// x by its time and its memory accesses. It gives up for some x (one in seven), and whether it does depends on x
     /// alone; another b is drawn then. 1/(3a) is b/(3x), by products in constant time.
     pub(crate) fn reciprocal_of_three<K: Kernels>(
-        a: &Transformed<P>,
+        a: View<'_, P>,
         drbg: &mut Drbg<K>,
         m: &mut Multiplier<P, K>,
     ) -> Self {
@@ -74,20 +64,41 @@ impl<P: Params> Folded<P> {
         loop {
             let b = m.transform(uniform::<P, K>(drbg).coeffs());
             let mut x = Secret::<P::Coeffs>::zeroed();
-            m.product::<Canonical>(a, &b, &mut x);
+            m.product::<Canonical>(a, b.view(), &mut x);
             // Harmless: x is uniform and independent of all secrets; see above.
             ct::declassify_all(x.as_mut_slice(), Disclosed::Blinded);
             if m.reciprocal_of_three_vartime(&x, &mut reciprocal.0) {
-                return Self::product(&m.transform(&reciprocal.0), &b, m);
+                return Self::product(m.transform(&reciprocal.0).view(), b.view(), m);
             }
         }
     }
 }
 
 impl<P: Params> Rq<P> {
+    /// Writes the products `a[0]`·`b` and `a[1]`·`b` to `self` and `second`.
+    pub(crate) fn set_products<K: Kernels>(
+        &mut self,
+        second: &mut Folded<P>,
+        a: [View<'_, P>; 2],
+        b: View<'_, P>,
+        m: &mut Multiplier<P, K>,
+    ) {
+        m.products::<Canonical, Loose>(a, b, self.coeffs_mut(), &mut second.0);
+    }
+
+    /// Writes the product to `self`.
+    pub(crate) fn set_product<'b, K: Kernels>(
+        &mut self,
+        a: View<'_, P>,
+        b: impl Into<Operand<'b, P>>,
+        m: &mut Multiplier<P, K>,
+    ) {
+        m.product::<Canonical>(a, b, self.coeffs_mut());
+    }
+
     /// The product.
     pub(crate) fn product<'b, K: Kernels>(
-        a: &Transformed<P>,
+        a: View<'_, P>,
         b: impl Into<Operand<'b, P>>,
         m: &mut Multiplier<P, K>,
     ) -> Self {
@@ -101,9 +112,24 @@ impl<P: Params> Rq<P> {
 }
 
 impl<P: Params> R3<P> {
+    /// Writes the product of the small elements whose transforms in R/q these are to `self`.
+    pub(crate) fn set_product<'b, K: Kernels>(
+        &mut self,
+        a: View<'_, P>,
+        b: impl Into<Operand<'b, P>>,
+        m: &mut Multiplier<P, K>,
+    ) {
+        m.product::<Ternary>(a, b, self.coeffs_mut());
+    }
+
+    /// Writes the transform of the element as one of R/q into `out`.
+    pub(crate) fn transform_into<K: Kernels>(&self, out: ViewMut<'_, P>, m: &mut Multiplier<P, K>) {
+        m.transform_into(self.coeffs(), out);
+    }
+
     /// The product of the small elements whose transforms in R/q these are.
     pub(crate) fn product<'b, K: Kernels>(
-        a: &Transformed<P>,
+        a: View<'_, P>,
         b: impl Into<Operand<'b, P>>,
         m: &mut Multiplier<P, K>,
     ) -> Self {
@@ -112,7 +138,7 @@ impl<P: Params> R3<P> {
 
     /// Three times the product in R/q, taken modulo 3.
     pub(crate) fn triple_product<'b, K: Kernels>(
-        a: &Transformed<P>,
+        a: View<'_, P>,
         b: impl Into<Operand<'b, P>>,
         m: &mut Multiplier<P, K>,
     ) -> Self {
@@ -126,6 +152,11 @@ impl<P: Params> R3<P> {
 }
 
 impl<P: Params> Short<P> {
+    /// Writes the transform of the element as one of R/q into `out`.
+    pub(crate) fn transform_into<K: Kernels>(&self, out: ViewMut<'_, P>, m: &mut Multiplier<P, K>) {
+        m.transform_into(self.coeffs(), out);
+    }
+
     /// The transform of the element as one of R/q.
     pub(crate) fn transform<K: Kernels>(&self, m: &mut Multiplier<P, K>) -> Transformed<P> {
         m.transform(self.coeffs())
@@ -135,7 +166,7 @@ impl<P: Params> Short<P> {
 impl<P: Params> Rounded<P> {
     /// The product in R/q, rounded to the nearest multiples of 3.
     pub(crate) fn product<'b, K: Kernels>(
-        a: &Transformed<P>,
+        a: View<'_, P>,
         b: impl Into<Operand<'b, P>>,
         m: &mut Multiplier<P, K>,
     ) -> Self {

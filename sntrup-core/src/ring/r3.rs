@@ -25,6 +25,11 @@ impl<P: Params> R3<P> {
         &self.0
     }
 
+    /// The coefficients, to be written by a product.
+    pub(super) fn coeffs_mut(&mut self) -> &mut P::Coeffs {
+        &mut self.0
+    }
+
     /// The reciprocal and all ones, or something of no use and zero if there is none.
     pub(crate) fn recip(&self, k: impl Kernels) -> (Self, u32) {
         let mut invertible = 0;

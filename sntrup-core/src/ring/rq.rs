@@ -18,4 +18,9 @@ impl<P: Params> Rq<P> {
     pub(crate) fn coeffs(&self) -> &P::Coeffs {
         &self.0
     }
+
+    /// The coefficients, to be written by a product.
+    pub(super) fn coeffs_mut(&mut self) -> &mut P::Coeffs {
+        &mut self.0
+    }
 }

@@ -13,7 +13,7 @@ use crate::wipe::Array;
 const WORDS: usize = 16;
 
 /// The largest multiple of q up to 2^16: candidates below it are accepted.
-#[allow(clippy::integer_division, reason = "q is public")]
+#[allow(clippy::integer_division, clippy::integer_division_remainder_used, reason = "q is public")]
 const fn limit(q: i16) -> u32 {
     (1 << 16) / q as u32 * q as u32
 }
@@ -87,7 +87,10 @@ mod tests {
         let expected = (elements * P::P) as f64 / counts.len() as f64;
         let chi: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
         let freedom = counts.len() as f64 - 1.0;
-        assert!((chi - freedom).abs() < 5.0 * (2.0 * freedom).sqrt(), "chi-square {chi} with {freedom} degrees of freedom");
+        assert!(
+            (chi - freedom).abs() < 5.0 * (2.0 * freedom).sqrt(),
+            "chi-square {chi} with {freedom} degrees of freedom"
+        );
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl V16 for Lanes {
     #[cfg_attr(not(test), inline(always))]
     #[cfg_attr(test, inline(never))]
     fn blend_odd(self, odd: Self) -> Self {
-        Self(from_fn(|i| if i % 2 == 0 { self.0[i] } else { odd.0[i] }))
+        Self(from_fn(|i| if i & 1 == 0 { self.0[i] } else { odd.0[i] }))
     }
     #[cfg_attr(not(test), inline(always))]
     #[cfg_attr(test, inline(never))]
@@ -110,17 +110,17 @@ impl V16 for Lanes {
     #[cfg_attr(not(test), inline(always))]
     #[cfg_attr(test, inline(never))]
     fn pairs_even(self, other: Self) -> Self {
-        Self(from_fn(|i| if i % 2 == 0 { self.0[i] } else { other.0[i - 1] }))
+        Self(from_fn(|i| if i & 1 == 0 { self.0[i] } else { other.0[i - 1] }))
     }
     #[cfg_attr(not(test), inline(always))]
     #[cfg_attr(test, inline(never))]
     fn pairs_odd(self, other: Self) -> Self {
-        Self(from_fn(|i| if i % 2 == 0 { self.0[i + 1] } else { other.0[i] }))
+        Self(from_fn(|i| if i & 1 == 0 { self.0[i + 1] } else { other.0[i] }))
     }
     #[cfg_attr(not(test), inline(always))]
     #[cfg_attr(test, inline(never))]
     fn transpose(rows: [Self; 8]) -> [Self; 8] {
-        from_fn(|r| Self(from_fn(|i| rows[i / 2].0[2 * r + i % 2])))
+        from_fn(|r| Self(from_fn(|i| rows[i >> 1].0[2 * r + (i & 1)])))
     }
     #[cfg_attr(not(test), inline(always))]
     #[cfg_attr(test, inline(never))]
@@ -141,12 +141,12 @@ impl V16 for Lanes {
     #[cfg_attr(not(test), inline(always))]
     #[cfg_attr(test, inline(never))]
     fn low_halves(even: [i32; 8], odd: [i32; 8]) -> Self {
-        Self(from_fn(|i| (if i % 2 == 0 { even } else { odd })[i / 2] as i16))
+        Self(from_fn(|i| (if i & 1 == 0 { even } else { odd })[i >> 1] as i16))
     }
     #[cfg_attr(not(test), inline(always))]
     #[cfg_attr(test, inline(never))]
     fn high_halves(even: [i32; 8], odd: [i32; 8]) -> Self {
-        Self(from_fn(|i| ((if i % 2 == 0 { even } else { odd })[i / 2] >> 16) as i16))
+        Self(from_fn(|i| ((if i & 1 == 0 { even } else { odd })[i >> 1] >> 16) as i16))
     }
     #[cfg_attr(not(test), inline(always))]
     #[cfg_attr(test, inline(never))]

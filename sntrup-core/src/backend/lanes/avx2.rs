@@ -117,7 +117,7 @@ impl V16 for Lanes {
         const SWAP: Chunk = {
             let (mut swap, mut i) = (Chunk::ZERO, 0);
             while i < 16 {
-                let other = (i as i16 ^ 1) % 8 * 2;
+                let other = ((i as i16 ^ 1) & 7) << 1;
                 swap.0[i] = (other + 1) << 8 | other;
                 i += 1;
             }
@@ -175,6 +175,7 @@ impl V16 for Lanes {
         Self(compute!(_mm256_blend_epi16::<0xaa>(_mm256_srli_epi32::<16>(even.0), odd.0)))
     }
     #[inline(always)]
+    #[allow(clippy::pointers_in_nomem_asm_block, reason = "the empty instruction reads nothing")]
     fn hide<T>(_: Avx2, from: &T) -> &T {
         let mut at: *const T = from;
         // SAFETY: the empty instruction leaves the pointer as it is, so it still comes from the live reference `from`.

@@ -166,16 +166,7 @@ impl V16 for Lanes {
         let [b0, b1, b2, b3] = transpose4([r4.0, r5.0, r6.0, r7.0]);
         let [a4, a5, a6, a7] = transpose4([r0.1, r1.1, r2.1, r3.1]);
         let [b4, b5, b6, b7] = transpose4([r4.1, r5.1, r6.1, r7.1]);
-        [
-            Self(a0, b0),
-            Self(a1, b1),
-            Self(a2, b2),
-            Self(a3, b3),
-            Self(a4, b4),
-            Self(a5, b5),
-            Self(a6, b6),
-            Self(a7, b7),
-        ]
+        [Self(a0, b0), Self(a1, b1), Self(a2, b2), Self(a3, b3), Self(a4, b4), Self(a5, b5), Self(a6, b6), Self(a7, b7)]
     }
     #[inline(always)]
     fn madd(self, other: Self) -> Self {
@@ -194,6 +185,7 @@ impl V16 for Lanes {
         even.map2(odd, pairs_odd)
     }
     #[inline(always)]
+    #[allow(clippy::pointers_in_nomem_asm_block, reason = "the empty instruction reads nothing")]
     fn hide<T>((): (), from: &T) -> &T {
         let mut at: *const T = from;
         // SAFETY: the empty instruction leaves the pointer as it is, so it still comes from the live reference `from`.

@@ -2,6 +2,13 @@
 //!
 //! Chunk i sits at (i mod 4, i mod 3, i mod 7). A point is ζ = w₄^k₄ · w₃^k₃ · w₇^k₇, stored in column 4·k₃ + k₄; row 0
 //! is k₇ = 0, row 1 + m is k₇ = 3^-m mod 7.
+#![allow(
+    clippy::integer_division,
+    clippy::integer_division_remainder_used,
+    clippy::modulo_arithmetic,
+    clippy::needless_range_loop,
+    reason = "arithmetic on public constants and indices; loops over several arrays of vectors in step"
+)]
 
 use super::super::constants::*;
 use super::super::lanes::{Chunk, Place, V16};
@@ -92,14 +99,14 @@ fn twelve<const R: usize, V: V16>(token: V::Token, input: &[Row; 41], columns: &
         let a = V::load_at(token, &input[i]).within(Ring653::INPUT_BOUND);
         let b = if i + 21 < 41 { V::load_at(token, &input[i + 21]).within(Ring653::INPUT_BOUND) } else { zero };
         // w4^(i k) (a + w4^k b) for k = 0..4, where w4² = -1.
-        let turned = mul::<Ring653, V>(token, if i % 2 == 0 { b } else { a }, &FORWARD_4);
+        let turned = mul::<Ring653, V>(token, if i & 1 == 0 { b } else { a }, &FORWARD_4);
         let [x1, x3] = match i % 4 {
             0 => [a.add(turned), a.sub(turned)],
             1 => [turned.sub(b), zero.sub(turned).sub(b)],
             2 => [zero.sub(a).sub(turned), turned.sub(a)],
             _ => [b.sub(turned), b.add(turned)],
         };
-        let x2 = if i % 2 == 0 { a.sub(b) } else { b.sub(a) };
+        let x2 = if i & 1 == 0 { a.sub(b) } else { b.sub(a) };
         let outputs = [a.add(b), x1, x2, x3];
         for k4 in 0..4 {
             four[k4][i % 3] = outputs[k4].within(HALF_FOUR_BOUND);
@@ -147,10 +154,8 @@ impl Transform for Ring653 {
     const GROUPS: usize = 11;
     const WIDE: usize = 84;
     const SCRATCH: usize = 84;
-    const POINT_BOUND: i32 = bar_bound::<Self>(fits(larger(
-        BASE_BOUND + FORWARD_BOUNDS.without_base(),
-        7 * COLUMN_BOUND,
-    )));
+    const POINT_BOUND: i32 =
+        bar_bound::<Self>(fits(larger(BASE_BOUND + FORWARD_BOUNDS.without_base(), 7 * COLUMN_BOUND)));
     const WIDE_BOUND: i32 = bar_bound::<Self>(fits(INVERSE_BASE_BOUND + INVERSE_BOUNDS.without_base()));
 
     fn roots() -> &'static [Factor] {
@@ -161,7 +166,8 @@ impl Transform for Ring653 {
     fn forward<V: V16>(token: V::Token, input: &[Row], scratch: &mut [Chunk], points: &mut [Chunk]) {
         let input: &[Row; 41] = array(input);
         let points: &mut [Chunk; 88] = array_mut(points);
-        let columns: &mut [[Chunk; 7]; 12] = array_mut::<_, 84>(scratch).as_chunks_mut().0.try_into().expect("84 = 12 * 7");
+        let columns: &mut [[Chunk; 7]; 12] =
+            array_mut::<_, 84>(scratch).as_chunks_mut().0.try_into().expect("84 = 12 * 7");
         macro_rules! rows {
             ($($r:literal)*) => { $(twelve::<$r, V>(token, input, columns);)* };
         }
@@ -193,14 +199,16 @@ impl Transform for Ring653 {
     }
 
     #[inline(always)]
-    fn inverse<V: V16>(token: V::Token, points: &[Chunk], scratch: &mut [Chunk], wide: &mut [Chunk]) {
-        let points: &[Chunk; 88] = array(points);
-        let wide: &mut [Chunk; 84] = array_mut(wide);
-        let columns: &mut [[Chunk; 7]; 12] = array_mut::<_, 84>(scratch).as_chunks_mut().0.try_into().expect("84 = 12 * 7");
+    fn inverse<V: V16>(token: V::Token, points: &mut [Chunk], scratch: &mut [Chunk]) {
+        let points: &mut [Chunk; 88] = array_mut(points);
+        let columns: &mut [[Chunk; 7]; 12] =
+            array_mut::<_, 84>(scratch).as_chunks_mut().0.try_into().expect("84 = 12 * 7");
         macro_rules! rows {
             ($($r:literal)*) => { $(twelve_inverse::<$r, V>(token, points, columns);)* };
         }
         rows!(0 1 2 3 4 5 6);
+        // All points are read; their place takes the result.
+        let wide: &mut [Chunk; 84] = array_mut(&mut points[..84]);
 
         for (column, places) in columns.iter().zip(&PLACES) {
             let mut a = [V::zero(token); 6];

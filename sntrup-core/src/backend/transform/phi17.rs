@@ -3,6 +3,13 @@
 //! Chunk i sits at (i mod 6, i mod 17). A point is ζ = (-w₃)^k₆ · w₁₇^k₁₇ with k₁₇ ≠ 0; it is stored in column k₆ at
 //! row m where k₁₇ = 3^-m mod 17, because the 17-point transform without its output 0 is a correlation over the powers
 //! of the generator 3 (Rader).
+#![allow(
+    clippy::integer_division,
+    clippy::integer_division_remainder_used,
+    clippy::modulo_arithmetic,
+    clippy::needless_range_loop,
+    reason = "arithmetic on public constants and indices; loops over several arrays of vectors in step"
+)]
 
 use super::super::constants::*;
 use super::super::lanes::{Chunk, Place, V16};
@@ -107,8 +114,7 @@ impl Correlation {
 
 static FORWARD: Correlation = Correlation::new(W17, 1, false);
 /// The inverse divides by 102 and multiplies by the 2¹⁶ that the product lost.
-static INVERSE: Correlation =
-    Correlation::new(reciprocal(W17, QL), center((1 << 16) * reciprocal(102, QL), QL), true);
+static INVERSE: Correlation = Correlation::new(reciprocal(W17, QL), center((1 << 16) * reciprocal(102, QL), QL), true);
 static W3_FORWARD: Factor = Factor::splat(W3, Q);
 static W3_INVERSE: Factor = Factor::splat(W3 * W3, Q);
 
@@ -351,14 +357,15 @@ impl Transform for Ring761 {
     }
 
     #[inline(always)]
-    fn inverse<V: V16>(token: V::Token, points: &[Chunk], scratch: &mut [Chunk], wide: &mut [Chunk]) {
-        let points: &[Chunk; 96] = array(points);
-        let wide: &mut [Chunk; 96] = array_mut(wide);
+    fn inverse<V: V16>(token: V::Token, points: &mut [Chunk], scratch: &mut [Chunk]) {
+        let points: &mut [Chunk; 96] = array_mut(points);
         let scratch: &mut [Chunk; 96] = array_mut(&mut scratch[..96]);
         macro_rules! rows {
             ($($m:literal)*) => { $(six_inverse::<$m, V>(token, points, scratch);)* };
         }
         rows!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+        // All points are read; their place takes the result.
+        let wide: &mut [Chunk; 96] = points;
 
         for (column, places) in scratch.as_chunks::<16>().0.iter().zip(&PLACES) {
             let mut a = [V::zero(token); 16];

@@ -2,6 +2,13 @@
 //!
 //! Chunk i sits at (i mod 18, i mod 7), and 18 splits into the sign of (-1)^i and nine points. A point is
 //! ζ = (-w₉)^k₁₈ · w₇^k₇ with k₇ ≠ 0, stored in column k₁₈ at row m where k₇ = 3^-m mod 7.
+#![allow(
+    clippy::integer_division,
+    clippy::integer_division_remainder_used,
+    clippy::modulo_arithmetic,
+    clippy::needless_range_loop,
+    reason = "arithmetic on public constants and indices; loops over several arrays of vectors in step"
+)]
 
 use super::super::constants::*;
 use super::super::lanes::{Chunk, Place, V16};
@@ -107,8 +114,7 @@ const fn nine_middle(x: i32) -> i32 {
     super::larger(bar_bound::<Ring857>(first), mul_bound::<Ring857>(first))
 }
 /// Of a column before its seven-point transform.
-const COLUMN_BOUND: i32 =
-    bar_bound::<Ring857>(fits(dft3_bound::<Ring857>(nine_middle(Ring857::INPUT_BOUND))));
+const COLUMN_BOUND: i32 = bar_bound::<Ring857>(fits(dft3_bound::<Ring857>(nine_middle(Ring857::INPUT_BOUND))));
 const FORWARD_BOUNDS: Bounds = Bounds::new::<Ring857>(COLUMN_BOUND);
 const BASE_BOUND: i32 = COLUMN_BOUND + FORWARD_BOUNDS.part;
 /// Of the sums and differences of two points.
@@ -266,14 +272,15 @@ impl Transform for Ring857 {
     }
 
     #[inline(always)]
-    fn inverse<V: V16>(token: V::Token, points: &[Chunk], scratch: &mut [Chunk], wide: &mut [Chunk]) {
-        let points: &[Chunk; 112] = array(points);
-        let wide: &mut [Chunk; 108] = array_mut(wide);
+    fn inverse<V: V16>(token: V::Token, points: &mut [Chunk], scratch: &mut [Chunk]) {
+        let points: &mut [Chunk; 112] = array_mut(points);
         let columns: &mut [Chunk; 108] = array_mut(&mut scratch[..108]);
         macro_rules! rows {
             ($($m:literal)*) => { $(eighteen_inverse::<$m, V>(token, points, columns);)* };
         }
         rows!(0 1 2 3 4 5);
+        // All points are read; their place takes the result.
+        let wide: &mut [Chunk; 108] = array_mut(&mut points[..108]);
 
         let columns = columns.as_chunks::<6>().0;
         for (s, column) in columns.iter().enumerate() {

@@ -1,5 +1,11 @@
 //! The seven-point transform of sntrup653 and sntrup857 without its inputs and outputs 0: a correlation of length six
 //! over the powers of the generator 3 (Rader), by three-point transforms, for which the field has the root w₃.
+#![allow(
+    clippy::integer_division,
+    clippy::integer_division_remainder_used,
+    clippy::modulo_arithmetic,
+    reason = "arithmetic on public constants and indices"
+)]
 
 use super::super::constants::*;
 use super::super::lanes::V16;
