@@ -84,29 +84,6 @@ crate_source() {
     echo "${found%/*}/openssl"
 }
 
-# debian_source FOLDER INTO LOG: downloads the complete source that FOLDER/source/with-tests pins and prints the file.
-# apt verifies Debian's signature; it works on lists of its own, so that the machine's configuration stays as it is.
-debian_source() {
-    local suite package file sum mirror keys=/usr/share/keyrings/debian-archive-keyring.gpg
-    read -r suite package file sum < <(grep -v '^#' "$1/source/with-tests")
-    mkdir -p "$2/apt/lists/partial" "$2/apt/cache/archives/partial"
-    if ! echo "$sum  $2/$file" | sha256sum --check --status 2>/dev/null; then
-        command -v apt-get >/dev/null || die "apt-get is missing: the tests need Debian" "or put $file into $2 yourself"
-        [[ -f $keys ]] || die "$keys is missing" "run: sudo apt-get install debian-archive-keyring"
-        mirror=${DEBIAN_MIRROR-$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(ORIGIN)' 'Created-By: Packages' \
-            | awk '$3 == "Debian" && $2 !~ /-/ { print $1; exit }')}
-        [[ -n $mirror ]] || die "no Debian mirror is configured" "set DEBIAN_MIRROR to the address of one"
-        echo "deb-src [signed-by=$keys] $mirror $suite main" >"$2/apt/sources.list"
-        local apt=(apt-get -q -o "Dir::Etc::SourceList=$2/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
-            -o "Dir::State::Lists=$2/apt/lists" -o "Dir::Cache=$2/apt/cache" -o "APT::Sandbox::User=$(id -un)")
-        { "${apt[@]}" update && (cd "$2" && "${apt[@]}" source --download-only "$package"); } >>"$3" 2>&1 \
-            || die "apt could not fetch the source package $package of $suite" "see $3" "$(tail -n 3 "$3")"
-        echo "$sum  $2/$file" | sha256sum --check --status \
-            || die "$2/$file does not have the SHA-256 that $1/source/with-tests pins"
-    fi
-    echo "$2/$file"
-}
-
 # run_make TREE LOG WHAT TARGET...: make with all processors, its output in the log, how far it is every ten seconds.
 run_make() {
     local tree=$1 log=$2 what=$3 total

@@ -171,13 +171,13 @@ fn set_secret<S: Scheme>(pkey: Pkey<'_>, bytes: &[u8]) -> Result<Done, Error> {
 }
 
 /// Encapsulates to the public key inside `key` and decapsulates: both secrets agree only if f, 1/g, the public key and its
-/// stored hash fit each other. The secrets are used for nothing else, so their comparison may take its time.
+/// stored hash fit each other.
 ///
 /// Errors: [`Reason::InconsistentKey`].
 fn check_consistency<S: Scheme>(key: &SecretKey<S>) -> Result<(), Error> {
     let (ciphertext, sent) = encapsulate(&key.public_key(), &mut OpensslRandom)?;
     let received = decapsulate(&ciphertext, key);
-    if sent.as_bytes() == received.as_bytes() { Ok(()) } else { Err(Error::new(Reason::InconsistentKey)) }
+    if sent == received { Ok(()) } else { Err(Error::new(Reason::InconsistentKey)) }
 }
 
 fn get_raw(mut out: Output<'_>, bytes: &[u8]) -> Result<Done, Error> {

@@ -177,6 +177,7 @@ fn print(text: &str) -> Result<(), Error> {
         let written = unsafe { libc::write(libc::STDOUT_FILENO, rest.as_ptr().cast(), rest.len()) };
         match usize::try_from(written) {
             Ok(n) if n > 0 => rest = &rest[n..],
+            Err(_) if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted => {}
             _ => {
                 return Err(Error::new(Reason::Libcrypto).with("standard output cannot be written"));
             }

@@ -91,6 +91,7 @@ codes! {
     NotRegistered = 115, c"no engine is registered for this key type: call ENGINE_set_default or ENGINE_register_complete";
     AlreadyBound = 116, c"the engine is already bound in this process";
     Kem = 117, c"the key encapsulation mechanism reported an error";
+    ForeignObject = 119, c"another object has this name already";
     PanicStopped = 118, c"internal error: a panic was stopped at the border";
 }
 

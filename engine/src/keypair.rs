@@ -8,6 +8,7 @@
 //! A protocol that runs handshakes at the same time uses one object for each, as TLS does.
 
 use std::ffi::c_void;
+use std::ptr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -69,7 +70,7 @@ impl<S: Scheme> Keys<S> {
     /// Like [`Keys::of`], with `None` for an empty key.
     pub(crate) fn peek(pkey: Pkey<'_>) -> Result<Option<&Self>, Error> {
         check_type::<S>(pkey)?;
-        // SAFETY: on an EVP_PKEY of this type nothing hangs but a leaked box of `Keys<S>`, put there by `install`; it lives
+        // SAFETY: on an EVP_PKEY with our methods nothing hangs but a leaked box of `Keys<S>`, put there by `install`; it lives
         // as long as the EVP_PKEY, which the callback's caller keeps alive while it borrows it.
         Ok(unsafe { pkey.content().cast::<Self>().as_ref() })
     }
@@ -106,7 +107,6 @@ impl<S: Scheme> Keys<S> {
         Nothing
     }
 
-    /// The key or keys.
     /// The key, to be used after the lock is given back: no computation and no output of the caller's runs under it, so
     /// a child that is forked meanwhile finds it free.
     pub(crate) fn material(&self) -> Arc<Material<S>> {
@@ -119,9 +119,13 @@ impl<S: Scheme> Keys<S> {
     }
 }
 
-/// Errors: [`Reason::WrongKeyType`] unless the key is of this scheme.
+/// Errors: [`Reason::WrongKeyType`] unless the key is of this scheme and its methods are ours.
+///
+/// The number alone does not say so: another engine, another copy of this library or the program itself may serve it too.
 fn check_type<S: Scheme>(pkey: Pkey<'_>) -> Result<(), Error> {
-    if pkey.nid() == S::row().nid.load(Ordering::Acquire) {
+    let row = S::row();
+    let ours = ptr::eq(pkey.asn1_method(), row.asn1_method.load(Ordering::Acquire));
+    if ours && pkey.nid() == row.nid.load(Ordering::Acquire) {
         return Ok(());
     }
     Err(Error::new(Reason::WrongKeyType).with(format!("{} expected", S::NAME)))

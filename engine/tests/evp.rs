@@ -22,6 +22,12 @@ on_each_openssl! {
         pass("bind_failure", &mut target.command("bind_failure"));
     }
 
+    /// Keys of our number with somebody else's methods, and our name on somebody else's object, are refused.
+    fn foreign(target) {
+        pass("foreign", target.command("foreign").arg("key"));
+        pass("foreign", target.command("foreign").arg("object"));
+    }
+
     /// 64 threads make the first call of all (P4), threads share a key, threads end after the engine was unloaded (L7).
     fn threads(target) {
         pass("threads", &mut target.command("threads"));

@@ -59,7 +59,11 @@ impl<P: Params> Stock<P> {
                 *level = pairs.len();
             }
             *level -= 1;
-            return Ok(shelf.remove(*level));
+            let pair = shelf.remove(*level);
+            if shelf.is_foreign() {
+                continue; // a signal handler forked meanwhile, and in the child the kernel has wiped the place
+            }
+            return Ok(pair);
         }
     }
 

@@ -37,7 +37,7 @@ fn round_trip<P: Params>() {
             let (ciphertext, secret) = encapsulate(pair.public(), &mut rng).unwrap();
             assert_eq!(ciphertext.as_bytes().len(), P::CIPHERTEXT_BYTES);
             assert_eq!(secret.as_bytes().len(), SHARED_SECRET_BYTES);
-            assert_eq!(decapsulate(&ciphertext, pair.secret()).as_bytes(), secret.as_bytes());
+            assert_eq!(decapsulate(&ciphertext, pair.secret()), secret);
             assert!(secrets.insert(*secret.as_bytes()));
             // By way of bytes.
             let public = PublicKey::<P>::from_bytes(pair.public().as_bytes()).unwrap();

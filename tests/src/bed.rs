@@ -170,6 +170,20 @@ impl Bed {
         self.directory.path().join(name)
     }
 
+    /// An openssl.cnf in the directory that loads the engine and, with `groups`, lists them.
+    ///
+    /// # Panics
+    /// The file cannot be written.
+    #[must_use]
+    pub fn engine_conf(&self, groups: Option<&str>) -> PathBuf {
+        let mut conf = Conf::engine(&env::engine());
+        if let Some(groups) = groups {
+            conf = conf.groups(groups);
+        }
+        let path = self.path(&format!("{}.cnf", groups.unwrap_or("engine").replace(':', "-")));
+        conf.write(path).expect("a file in the temporary directory")
+    }
+
     /// The patched OpenSSL with this configuration, written to a file of this name.
     ///
     /// # Panics

@@ -3,8 +3,6 @@
 use engntru_tests::apps::{self, App, Running};
 use engntru_tests::backend::Backend;
 use engntru_tests::bed::{Bed, KEMS, Kem, OpenSsl, PATIENCE, SNTRUP761, Server, X25519};
-use engntru_tests::conf::Conf;
-use engntru_tests::env;
 use engntru_tests::proc::{self, Finished, Process};
 use engntru_tests::tap::{Settings, Tap};
 use engntru_tests::wire::{Conversation, PRE_SHARED_KEY};
@@ -12,16 +10,6 @@ use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-
-/// An openssl.cnf that loads the engine and, with `groups`, lists them.
-fn engine_conf(bed: &Bed, groups: Option<&str>) -> PathBuf {
-    let mut conf = Conf::engine(&env::engine());
-    if let Some(groups) = groups {
-        conf = conf.groups(groups);
-    }
-    let path = bed.path(&format!("{}.cnf", groups.unwrap_or("engine").replace(':', "-")));
-    conf.write(path).expect("a file in the temporary directory")
-}
 
 /// The two web servers, as the tests need them.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +108,7 @@ fn shares(said: &Conversation, kem: Kem, what: &str) -> (Vec<u8>, Vec<u8>) {
 fn each_program_names_the_groups_in_its_own_way() {
     let bed = Bed::new();
     let backend = Backend::page("A page", 0);
-    let conf = engine_conf(&bed, None);
+    let conf = bed.engine_conf(None);
     for web in Web::ALL {
         for kem in KEMS {
             let what = format!("{web:?}, {}", kem.name);
@@ -148,7 +136,7 @@ fn openssl_cnf_alone_serves_programs_that_are_told_nothing() {
     let bed = Bed::new();
     let backend = Backend::page("A page", 0);
     for kem in KEMS {
-        let conf = engine_conf(&bed, Some(&format!("{}:X25519", kem.name)));
+        let conf = bed.engine_conf(Some(&format!("{}:X25519", kem.name)));
         for (front, back) in [(Web::Nginx, Web::Haproxy), (Web::Haproxy, Web::Nginx)] {
             let what = format!("{front:?} to {back:?}, {}", kem.name);
             let server = started(back.serve(&bed, &conf, backend.address, None));
@@ -172,7 +160,7 @@ fn openssl_cnf_alone_serves_programs_that_are_told_nothing() {
 #[test]
 fn an_unknown_group_is_reported() {
     let bed = Bed::new();
-    let conf = engine_conf(&bed, None);
+    let conf = bed.engine_conf(None);
     let nowhere = "127.0.0.1:9".parse().unwrap();
     for (web, words) in
         [(Web::Nginx, "SSL_CTX_set1_curves_list(\"sntrup761:sntrup999\") failed"), (Web::Haproxy, "curves")]
@@ -194,7 +182,7 @@ fn an_unknown_group_is_reported() {
 #[test]
 fn workers_of_nginx_never_share_a_key() {
     let bed = Bed::new();
-    let conf = engine_conf(&bed, Some("sntrup761"));
+    let conf = bed.engine_conf(Some("sntrup761"));
     let backend = Backend::page("A page", 0);
     let server = started(Web::Haproxy.serve(&bed, &conf, backend.address, None));
     let tap = Tap::start(server.address, Settings::default()).unwrap();
@@ -226,7 +214,7 @@ fn workers_of_nginx_never_share_a_key() {
 fn sigterm_with_open_connections_is_a_clean_end() {
     let bed = Bed::new();
     let backend = Backend::page("A page", 0);
-    let conf = engine_conf(&bed, Some("sntrup761"));
+    let conf = bed.engine_conf(Some("sntrup761"));
     for (web, expected) in [(Web::Nginx, (Some(0), None)), (Web::Haproxy, (None, Some(15)))] {
         let server = started(web.serve(&bed, &conf, backend.address, None));
         let mut open = Vec::new();
@@ -310,7 +298,7 @@ impl Meeting<'_> {
 fn a_resumed_connection_has_shares_of_its_own_and_early_data() {
     let bed = Bed::new();
     let backend = Backend::page("A page", 0);
-    let conf = engine_conf(&bed, None);
+    let conf = bed.engine_conf(None);
     for kem in KEMS {
         for web in [Some(Web::Nginx), Some(Web::Haproxy), None] {
             let what = format!("{}, {}", web.map_or("s_server".to_owned(), |web| format!("{web:?}")), kem.name);
@@ -361,7 +349,7 @@ fn early_server(bed: &Bed, groups: &str) -> Server {
 fn a_classical_client_is_refused_where_only_sntrup_is_spoken() {
     let bed = Bed::new();
     let backend = Backend::page("A page", 0);
-    let conf = engine_conf(&bed, None);
+    let conf = bed.engine_conf(None);
     for web in Web::ALL {
         let server = started(web.serve(&bed, &conf, backend.address, Some("sntrup761")));
         let refused = curl(&bed, &conf, "https", server.address, &["--tlsv1.3", "--curves", "X25519"]);

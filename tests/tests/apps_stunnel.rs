@@ -3,8 +3,6 @@
 use engntru_tests::apps::{App, Place, Stunnel};
 use engntru_tests::backend::Backend;
 use engntru_tests::bed::{Bed, KEMS, Kem, PATIENCE, SNTRUP761, X25519};
-use engntru_tests::conf::Conf;
-use engntru_tests::env;
 use engntru_tests::proc;
 use engntru_tests::tap::{Settings, Tap};
 use engntru_tests::wire::Conversation;
@@ -17,16 +15,6 @@ use std::time::Duration;
 /// Debian 12's version built against the patched OpenSSL, and Debian 11's binary run on it.
 fn stunnels() -> [App; 2] {
     [App::stunnel(), App::stunnel_debian11()]
-}
-
-/// An openssl.cnf that loads the engine and, with `groups`, lists them. stunnel 5.68 has its own list and never looks there.
-fn engine_conf(bed: &Bed, groups: Option<&str>) -> PathBuf {
-    let mut conf = Conf::engine(&env::engine());
-    if let Some(groups) = groups {
-        conf = conf.groups(groups);
-    }
-    let path = bed.path(&format!("{}.cnf", groups.unwrap_or("engine").replace(':', "-")));
-    conf.write(path).expect("a file in the temporary directory")
 }
 
 /// The lines of a service that takes TLS and hands on plain text to `backend`.
@@ -53,7 +41,7 @@ fn connecting(bed: &Bed, server: SocketAddr) -> Vec<String> {
 /// A stunnel that serves: `curves` says over which groups.
 fn server(bed: &Bed, app: &App, place: Place, backend: SocketAddr, curves: &str) -> Stunnel {
     let service = serving(bed, backend, curves);
-    Stunnel::start(bed, app, &format!("server-{curves}"), place, &engine_conf(bed, None), &service)
+    Stunnel::start(bed, app, &format!("server-{curves}"), place, &bed.engine_conf(None), &service)
         .unwrap_or_else(|end| panic!("{} ended: {end:?}", app.name))
 }
 
@@ -61,10 +49,10 @@ fn server(bed: &Bed, app: &App, place: Place, backend: SocketAddr, curves: &str)
 fn client(bed: &Bed, app: &App, place: Place, server: SocketAddr, curves: &str) -> Stunnel {
     let mut service = connecting(bed, server);
     let conf = if app.name.contains("5.56") {
-        engine_conf(bed, Some(curves))
+        bed.engine_conf(Some(curves))
     } else {
         service.push(format!("curves = {curves}"));
-        engine_conf(bed, None)
+        bed.engine_conf(None)
     };
     Stunnel::start(bed, app, &format!("client-{curves}"), place, &conf, &service)
         .unwrap_or_else(|end| panic!("{} ended: {end:?}", app.name))
@@ -175,7 +163,7 @@ fn a_list_of_curves_serves_both_kinds_of_peers() {
 fn an_unknown_curve_is_reported_at_the_start() {
     let bed = Bed::new();
     let service = serving(&bed, "127.0.0.1:9".parse().unwrap(), "sntrup761:sntrup999");
-    let conf = engine_conf(&bed, None);
+    let conf = bed.engine_conf(None);
     let start = |app: &App| Stunnel::start(&bed, app, "unknown", Place::Foreground, &conf, &service);
     let Err(end) = start(&App::stunnel()) else { panic!("stunnel 5.68 started with an unknown group") };
     assert_eq!(end.status.code(), Some(1), "{}", end.all());
@@ -226,7 +214,7 @@ fn repeated_reloads_do_not_leak() {
     let empty = bed.path("empty.cnf");
     std::fs::write(&empty, "").unwrap();
     let without = growth("without", "X25519", &empty);
-    let with = growth("with", "sntrup761:X25519", &engine_conf(&bed, None));
+    let with = growth("with", "sntrup761:X25519", &bed.engine_conf(None));
     assert!(with <= without + 256, "100 reloads: {with} KiB more with the engine, {without} KiB without");
 }
 
@@ -236,7 +224,7 @@ fn repeated_reloads_do_not_leak() {
 fn the_kem_fits_the_stack_of_stunnels_threads() {
     let bed = Bed::new();
     let backend = Backend::reversing();
-    let conf = engine_conf(&bed, None);
+    let conf = bed.engine_conf(None);
     let start = |name: &str, service: Vec<String>| {
         Stunnel::start(&bed, &App::stunnel(), name, Place::Foreground, &conf, &service)
             .unwrap_or_else(|end| panic!("{end:?}"))

@@ -66,6 +66,11 @@ fn a_right_file_is_called_right() {
     }
     assert!(!end.stdout.contains("note:"), "{}", end.all());
 
+    // OpenSSL takes the first module that starts with the name.
+    std::fs::write(&file, changed("engines =", "engine = engines")).unwrap();
+    let end = check(&file);
+    assert_eq!(end.status.code(), Some(0), "{}", end.all());
+
     let included = bed.path("included.cnf");
     let engine = env::engine();
     let (directory, name) = (engine.parent().unwrap().display(), engine.file_name().unwrap().to_string_lossy());

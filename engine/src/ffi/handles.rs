@@ -48,6 +48,12 @@ impl Pkey<'_> {
         unsafe { sys::EVP_PKEY_id(self.raw.as_ptr()) }
     }
 
+    /// The encodings that go with the key's type, NULL if it has none: they tell whose key it is.
+    pub(crate) fn asn1_method(self) -> *const sys::EVP_PKEY_ASN1_METHOD {
+        // SAFETY: as above; the function reads a pointer.
+        unsafe { sys::EVP_PKEY_get0_asn1(self.raw.as_ptr()) }
+    }
+
     /// What hangs on the EVP_PKEY; NULL if nothing does.
     pub(crate) fn content(self) -> *mut c_void {
         // SAFETY: as above; the function reads a pointer.

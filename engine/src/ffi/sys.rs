@@ -10,8 +10,8 @@ use std::ffi::{c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
 pub(crate) use openssl_sys::ERR_put_error;
 pub(crate) use openssl_sys::{
     ASN1_OBJECT, BIO, BIO_write, CRYPTO_malloc, ENGINE, ERR_PACK, ERR_STRING_DATA, ERR_get_next_error_library,
-    ERR_load_strings, EVP_PKEY, EVP_PKEY_CTX, EVP_PKEY_assign, EVP_PKEY_id, OBJ_create, OBJ_nid2obj, OBJ_sn2nid,
-    OpenSSL_version_num, PKCS8_PRIV_KEY_INFO, RAND_priv_bytes, X509_ALGOR, X509_ALGOR_get0,
+    ERR_load_strings, EVP_PKEY, EVP_PKEY_CTX, EVP_PKEY_assign, EVP_PKEY_id, OBJ_create, OBJ_nid2obj, OBJ_obj2txt,
+    OBJ_sn2nid, OpenSSL_version_num, PKCS8_PRIV_KEY_INFO, RAND_priv_bytes, X509_ALGOR, X509_ALGOR_get0,
 };
 #[cfg(openssl3)]
 pub(crate) use openssl_sys::{ERR_new, ERR_set_debug, ERR_set_error};
@@ -156,6 +156,7 @@ pub(crate) type GetRawFn = unsafe extern "C" fn(pkey: *const EVP_PKEY, bytes: *m
 
 unsafe extern "C" {
     pub(crate) fn EVP_PKEY_get0(pkey: *const EVP_PKEY) -> *mut c_void;
+    pub(crate) fn EVP_PKEY_get0_asn1(pkey: *const EVP_PKEY) -> *const EVP_PKEY_ASN1_METHOD;
     pub(crate) fn EVP_PKEY_CTX_get0_pkey(ctx: *mut EVP_PKEY_CTX) -> *mut EVP_PKEY;
 
     pub(crate) fn EVP_PKEY_meth_new(id: c_int, flags: c_int) -> *mut EVP_PKEY_METHOD;

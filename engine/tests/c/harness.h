@@ -45,6 +45,21 @@ static const struct scheme SCHEMES[] = {{"sntrup761", 1158, 1763, 1039}, {"sntru
 /* The error queue must be empty here. */
 #define QUIET() CHECK(ERR_peek_error() == 0)
 
+/* A repeatable generator (xorshift) for tests of what the engine does with randomness. */
+static uint64_t noise_state = 88172645463325252u;
+
+static int noise(unsigned char *buf, int num) {
+    for (int i = 0; i < num; i++) {
+        noise_state ^= noise_state << 13, noise_state ^= noise_state >> 7, noise_state ^= noise_state << 17;
+        buf[i] = (unsigned char)(noise_state >> 32);
+    }
+    return 1;
+}
+
+static int noise_status(void) {
+    return 1;
+}
+
 /* Tries to load the engine from a path; NULL if that fails, with the reasons left in the error queue. */
 static ENGINE *try_load(const char *path) {
     ENGINE_load_dynamic();

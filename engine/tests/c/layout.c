@@ -83,6 +83,7 @@ FUNCTION(ERR_add_error_data, void, int, ...)
 FUNCTION(ERR_unload_strings, int, int, ERR_STRING_DATA *)
 
 FUNCTION(EVP_PKEY_get0, void *, const EVP_PKEY *)
+FUNCTION(EVP_PKEY_get0_asn1, const EVP_PKEY_ASN1_METHOD *, const EVP_PKEY *)
 FUNCTION(EVP_PKEY_CTX_get0_pkey, EVP_PKEY *, EVP_PKEY_CTX *)
 FUNCTION(EVP_PKEY_meth_new, EVP_PKEY_METHOD *, int, int)
 FUNCTION(EVP_PKEY_meth_free, void, EVP_PKEY_METHOD *)

@@ -12,24 +12,10 @@
 #define PIECES 3
 #define MASK 0x5a
 
-static uint64_t state;
-
-static int bytes(unsigned char *buf, int num) {
-    for (int i = 0; i < num; i++) {
-        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-        buf[i] = (unsigned char)(state >> 32);
-    }
-    return 1;
-}
-
-static int status(void) {
-    return 1;
-}
-
-static RAND_METHOD repeatable = {NULL, bytes, NULL, NULL, bytes, status};
+static RAND_METHOD repeatable = {NULL, noise, NULL, NULL, noise, noise_status};
 
 static void rewind_generator(uint64_t seed) {
-    state = seed;
+    noise_state = seed;
 }
 
 /* The masked notes. */

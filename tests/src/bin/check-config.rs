@@ -74,7 +74,8 @@ fn tell(name: &str, effect: &str, report: &Report) -> u8 {
         println!("seen: {fact}");
     }
     if report.is_right() {
-        println!("{name}: all right");
+        let notes = if report.findings.is_empty() { "" } else { "; mind the notes above" };
+        println!("{name}: all right{notes}");
         0
     } else {
         println!("{name}: NOT right: {effect}");

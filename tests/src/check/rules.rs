@@ -9,8 +9,8 @@ use std::path::Path;
 
 /// The engine's id.
 const ENGINE: &str = "engntru";
-/// Modules that OpenSSL 1.1.1 knows.
-const MODULES: [&str; 5] = ["oid_section", "engines", "ssl_conf", "alg_section", "stbl_section"];
+/// Modules that OpenSSL 1.1.1 knows, in the order in which it looks; a name may be cut short.
+const MODULES: [&str; 5] = ["oid_section", "stbl_section", "engines", "alg_section", "ssl_conf"];
 /// What default_algorithms may name, in the order in which OpenSSL looks; a name may be cut short.
 const ALGORITHMS: [&str; 11] =
     ["ALL", "RSA", "DSA", "DH", "EC", "RAND", "CIPHERS", "DIGESTS", "PKEY", "PKEY_CRYPTO", "PKEY_ASN1"];
@@ -71,8 +71,9 @@ pub(super) fn follow(file: &Path, config: &Config, prober: &Prober, report: &mut
             let what = format!("OpenSSL does not come to this line, because it stops at {by}");
             follower.report.findings.push(Finding::note(Some(&entry.place), what, "mend that first"));
         }
-        // A module's name ends at its last dot.
-        let right = match entry.name.rsplit_once('.').map_or(entry.name.as_str(), |(name, _)| name) {
+        // A module's name ends at its last dot, and OpenSSL takes the first module that starts with it.
+        let name = entry.name.rsplit_once('.').map_or(entry.name.as_str(), |(name, _)| name);
+        let right = match MODULES.iter().find(|module| module.starts_with(name)).copied().unwrap_or(name) {
             "engines" => {
                 seen.0 = true;
                 follower.engines(entry)?
