@@ -14,7 +14,8 @@
 //! of units: the condition is a product of one condition for each u_i, so it does not matter whether each u_i was drawn
 //! again by itself or all of them were. The map (u_1, ..., u_n) to (u_1, u_1 u_2, ..., u_1 ... u_n) is a bijection of
 //! n-tuples of units, since u_i = g_i / g_{i-1}; a bijection keeps the uniform law, so the g_i are independent uniform
-//! units too, as KeyGen makes them. Each u_i is as secret as a g_i. The f_i and rho are drawn as in KeyGen.
+//! units too, as KeyGen makes them. Each u_i is as secret as a g_i. The u_i, f_i and rho are drawn from a generator that one
+//! request seeds (`drbg`), the u_i and f_i by exact procedures of their own (`sampling::exact`).
 //!
 //! How often is a batch thrown away? A small element has no inverse if it is divisible by a factor of x^p - x - 1 modulo
 //! 3; a factor of degree d divides it with probability about 3^-d. For p = 761 the degrees are 19, 60, 682, and for
@@ -24,24 +25,25 @@
 
 use std::num::NonZeroUsize;
 
+use crate::backend::multiplier::{Multiplier, Transformed, TransformedList};
 use crate::backend::{Kernels, with_backend};
 use crate::codec::key;
-use crate::ct;
+use crate::ct::{self, Disclosed};
+use crate::drbg::Drbg;
 use crate::error::Error;
 use crate::keys::KeyPair;
 use crate::params::Params;
-use crate::ring::{R3, Rq, Short};
+use crate::ring::{Folded, R3, Rq, Short};
 use crate::rng::RandomSource;
-use crate::sampling::{self, draw, element_bytes};
-use crate::wipe::Array;
+use crate::sampling::exact;
+use crate::wipe::{Array as _, Secret};
 
 /// Most key pairs that share an inversion; bounds the working memory to about 12 MB.
 pub const MAX_BATCH: usize = 1024;
 
 /// Makes `count` key pairs; more than [`MAX_BATCH`] are made in several batches.
 ///
-/// Asks the random source once a batch for 8p + (p+3)/4 bytes a key, and again for elements without an inverse modulo 3
-/// (practically only for sntrup653, and then mostly for one or two of them).
+/// Asks the random source once for each batch, for the 32 bytes of a seed.
 ///
 /// # Errors
 /// [`Error::Random`] if the random source fails, [`Error::Memory`] if there is no room for so many keys.
@@ -55,69 +57,182 @@ pub fn generate_batch<P: Params>(
     pairs.try_reserve_exact(count).map_err(|_| Error::Memory { bytes })?;
     while pairs.len() < count {
         let n = (count - pairs.len()).min(MAX_BATCH);
-        with_backend!(k => batch(n, &mut pairs, &mut rng, k))?;
+        with_backend!(k => batch(n, &mut pairs, &mut Drbg::new(&mut rng, k)?, k));
     }
     Ok(pairs)
 }
 
-/// Adds a batch of `n` pairs to `pairs`, all or none.
-fn batch<P: Params>(
-    n: usize,
-    pairs: &mut Vec<KeyPair<P>>,
-    rng: &mut dyn RandomSource,
-    k: impl Kernels,
-) -> Result<(), Error> {
-    let key_bytes = 2 * element_bytes::<P>() + P::SmallBytes::LEN;
-    loop {
-        let random = draw(rng, n * key_bytes)?;
-        let parts = || random.chunks_exact(key_bytes).map(|key| key.split_at(element_bytes::<P>()));
-        let u = units(parts().map(|(u, _)| sampling::small(u)).collect(), rng)?;
-        let f_rho = || parts().map(|(_, rest)| rest.split_at(element_bytes::<P>()));
-        let f: Vec<Short<P>> = f_rho().map(|(f, _)| sampling::short(f, k)).collect();
+/// Where a batch takes its elements from.
+trait Source<K: Kernels> {
+    /// A uniform small element.
+    fn small<P: Params>(&mut self) -> R3<P>;
+    /// `n` uniform short elements.
+    fn short<P: Params>(&mut self, n: usize) -> Vec<Short<P>>;
+    /// Fills `out` with uniform bytes.
+    fn bytes(&mut self, out: &mut [u8]);
+    /// The generator, for blinding.
+    fn drbg(&mut self) -> &mut Drbg<K>;
+}
 
-        // Up: u'_i = a_{i-1} g_i.
-        let mut g = u[0].duplicate();
-        let mut a = Rq::from_short(&f[0]);
-        let mut lifted = vec![Rq::from_small(&g)];
-        for (u, f) in u.iter().zip(&f).skip(1) {
-            g = g.mul(u, k);
-            lifted.push(a.mul(&Rq::from_small(&g), k));
-            a = a.mul(&Rq::from_short(f), k);
-        }
+impl<K: Kernels> Source<K> for Drbg<K> {
+    fn small<P: Params>(&mut self) -> R3<P> {
+        exact::small(self)
+    }
 
-        // Harmless: the elements of a rejected batch are never used, and those of an accepted one are known to be units.
-        let (mut g_recip, invertible) = g.recip(k);
-        if !ct::declassify(invertible) {
-            continue;
-        }
-        let mut t = a.triple().recip(k);
+    fn short<P: Params>(&mut self, n: usize) -> Vec<Short<P>> {
+        exact::short(n, self)
+    }
 
-        // Down.
-        for (i, (_, rho)) in f_rho().enumerate().collect::<Vec<_>>().into_iter().rev() {
-            pairs.push(key::assemble(&f[i], &g_recip, &lifted[i].mul(&t, k), rho, k));
-            if i > 0 {
-                g_recip = g_recip.mul(&u[i], k);
-                t = t.mul(&Rq::from_short(&f[i]), k);
-            }
-        }
-        return Ok(());
+    fn bytes(&mut self, out: &mut [u8]) {
+        self.fill_bytes(out);
+    }
+
+    fn drbg(&mut self) -> &mut Drbg<K> {
+        self
     }
 }
 
-/// The elements, with those drawn again that the cubic factor of x^p - x - 1 modulo 3, if there is one, rules out.
-fn units<P: Params>(mut u: Vec<R3<P>>, rng: &mut dyn RandomSource) -> Result<Vec<R3<P>>, Error> {
-    if !R3::<P>::CUBIC_FACTOR {
-        return Ok(u);
+/// Adds a batch of `n` pairs to `pairs`.
+fn batch<P: Params, K: Kernels>(n: usize, pairs: &mut Vec<KeyPair<P>>, source: &mut impl Source<K>, k: K) {
+    let m = &mut Multiplier::new(k);
+    // The transforms of all u_i, f_i and g_i, in this order.
+    let points = &mut TransformedList::zeros(3 * n);
+    let (u, f, g) = (|i| i, |i| n + i, |i| 2 * n + i);
+
+    let short = source.short::<P>(n);
+    for (i, short) in short.iter().enumerate() {
+        short.transform_into(points.view_mut(f(i)), m);
     }
+
+    // Up in R/3: g_i = u_1 ... u_i.
+    let mut g_recip = loop {
+        let mut product = unit::<P, K>(source);
+        product.transform_into(points.view_mut(u(0)), m);
+        product.transform_into(points.view_mut(g(0)), m);
+        for i in 1..n {
+            unit::<P, K>(source).transform_into(points.view_mut(u(i)), m);
+            product.set_product(points.view(g(i - 1)), points.view(u(i)), m);
+            product.transform_into(points.view_mut(g(i)), m);
+        }
+        // Harmless: the elements of a rejected batch are never used, and those of an accepted one are known to be units.
+        let (g_recip, invertible) = product.recip(k);
+        if ct::declassify(invertible, Disclosed::Invertible) {
+            break g_recip;
+        }
+    };
+
+    // Up in R/q: a_i = f_1 ... f_i, and a_{i-1} g_i in the place of g_i.
+    let (mut lifted, mut a) = (Folded::zero(), Folded::zero());
+    let mut a_points = Transformed::zero();
+    a_points.view_mut().copy_from(points.view(f(0)));
+    for i in 1..n {
+        lifted.set_products(&mut a, [points.view(g(i)), points.view(f(i))], a_points.view(), m);
+        lifted.transform_into(points.view_mut(g(i)), m);
+        a.transform_into(a_points.view_mut(), m);
+    }
+    let mut t = Folded::reciprocal_of_three(a_points.view(), source.drbg(), m);
+
+    // Down.
+    let first = pairs.len();
+    let mut rho = Secret::<P::SmallBytes>::zeroed();
+    let mut h = Rq::build(|_| ());
+    let mut t_points = a_points;
+    for i in (0..n).rev() {
+        t.transform_into(t_points.view_mut(), m);
+        if i > 0 {
+            h.set_products(&mut t, [points.view(g(i)), points.view(f(i))], t_points.view(), m);
+        } else {
+            h.set_product(points.view(g(0)), t_points.view(), m);
+        }
+        source.bytes(rho.as_mut_slice());
+        pairs.push(key::assemble(&short[i], &g_recip, &h, rho.as_slice(), k));
+        if i > 0 {
+            // The lifted element is used up; its place serves for the transform of 1/g_i.
+            g_recip.transform_into(points.view_mut(g(i)), m);
+            g_recip.set_product(points.view(g(i)), points.view(u(i)), m);
+        }
+    }
+    key::hash_public_keys(&mut pairs[first..], k);
+}
+
+/// A small element; not one that the cubic factor of x^p - x - 1 modulo 3, if there is one, divides.
+fn unit<P: Params, K: Kernels>(source: &mut impl Source<K>) -> R3<P> {
     loop {
-        // Harmless: a rejected element is never used, and an accepted one is known not to be divisible.
-        let rejected: Vec<_> = u.iter_mut().filter(|u| ct::declassify(u.divisible_by_cubic())).collect();
-        if rejected.is_empty() {
-            return Ok(u);
+        let u = source.small::<P>();
+        if !R3::<P>::CUBIC_FACTOR || !ct::declassify(u.divisible_by_cubic(), Disclosed::DivisibleByCubic) {
+            return u;
         }
-        let random = draw(rng, rejected.len() * element_bytes::<P>())?;
-        for (u, bytes) in rejected.into_iter().zip(random.chunks_exact(element_bytes::<P>())) {
-            *u = sampling::small(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Portable;
+    use crate::params::{Sntrup653, Sntrup761, Sntrup857};
+    use crate::rng::RandomError;
+
+    /// A source that gives 0, which has no inverse, as its small element number `bad`.
+    struct NoInverse {
+        inner: Drbg<Portable>,
+        bad: usize,
+        small: usize,
+        short: usize,
+    }
+
+    impl Source<Portable> for NoInverse {
+        fn small<P: Params>(&mut self) -> R3<P> {
+            self.small += 1;
+            if self.small == self.bad + 1 { R3::build(|_| ()) } else { self.inner.small() }
         }
+
+        fn short<P: Params>(&mut self, n: usize) -> Vec<Short<P>> {
+            self.short += 1;
+            self.inner.short(n)
+        }
+
+        fn bytes(&mut self, out: &mut [u8]) {
+            self.inner.bytes(out);
+        }
+
+        fn drbg(&mut self) -> &mut Drbg<Portable> {
+            &mut self.inner
+        }
+    }
+
+    struct Seed;
+
+    impl RandomSource for Seed {
+        fn fill(&mut self, out: &mut [u8]) -> Result<(), RandomError> {
+            out.fill(0x3c);
+            Ok(())
+        }
+    }
+
+    /// An element without an inverse is drawn again: by itself where the early test sees it, else with the whole batch.
+    fn redrawn<P: Params>() {
+        for (n, bad) in [(1, 0), (4, 0), (4, 2), (4, 3)] {
+            let mut source = NoInverse { inner: Drbg::new(&mut Seed, Portable).unwrap(), bad, small: 0, short: 0 };
+            let mut pairs = Vec::<KeyPair<P>>::new();
+            batch(n, &mut pairs, &mut source, Portable);
+            assert_eq!((pairs.len(), source.short), (n, 1));
+            if P::P == 653 {
+                assert!(source.small > n && source.small <= n + 4, "{} elements for {n}", source.small);
+            } else {
+                assert_eq!(source.small, 2 * n);
+            }
+            for pair in &pairs {
+                let parts = key::split::<P>(pair.secret().as_bytes());
+                let g_recip = crate::codec::small::decode_r3::<P>(parts.g_recip, Portable);
+                assert_ne!(g_recip.recip(Portable).1, 0, "the stored 1/g has no inverse");
+            }
+        }
+    }
+
+    #[test]
+    fn elements_without_an_inverse_are_drawn_again() {
+        redrawn::<Sntrup653>();
+        redrawn::<Sntrup761>();
+        redrawn::<Sntrup857>();
     }
 }

@@ -2,8 +2,9 @@
 
 use zeroize::Zeroize;
 
+use crate::backend::Kernels;
 use crate::params::HASH_BYTES;
-use crate::sha512::sha512;
+use crate::sha512::{sha512, sha512_half_of_four};
 
 /// A hash value.
 pub(crate) type Hash = [u8; HASH_BYTES];
@@ -20,10 +21,18 @@ pub(crate) const INPUT: u8 = 3;
 /// Prefix of the hash of a public key.
 pub(crate) const PUBLIC_KEY: u8 = 4;
 
+/// Prefix of the seed for blinding that is derived from rho; not one of the specification's.
+pub(crate) const BLINDING: u8 = 5;
+
 /// Writes Hash_`prefix` of the parts, one after the other, into `out`.
-pub(crate) fn hash_into(prefix: u8, parts: [&[u8]; 2], out: &mut Hash) {
+pub(crate) fn hash_into(prefix: u8, parts: [&[u8]; 2], out: &mut Hash, k: impl Kernels) {
     let mut full = [0; 64];
-    sha512(&[&[prefix], parts[0], parts[1]], &mut full);
+    sha512(&[&[prefix], parts[0], parts[1]], &mut full, k);
     out.copy_from_slice(&full[..HASH_BYTES]);
-    full.zeroize();
+    full.as_mut_slice().zeroize();
+}
+
+/// Hash_4 of four public keys, at about two thirds of what they cost one by one.
+pub(crate) fn hash_public_keys(keys: [&[u8]; 4], k: impl Kernels) -> [Hash; 4] {
+    sha512_half_of_four(PUBLIC_KEY, keys, k)
 }

@@ -1,15 +1,19 @@
 //! KeyGen, Encap and Decap (specification, section "Streamlined NTRU Prime KEM"), in the specification's steps.
 
+use std::fmt;
+
 use zeroize::Zeroizing;
 
+use crate::backend::multiplier::{Multiplier, Operand, Prepared, Transformed};
 use crate::backend::{Kernels, with_backend};
 use crate::codec::{key, radix, small};
-use crate::ct;
+use crate::ct::{self, Disclosed};
+use crate::drbg::Drbg;
 use crate::error::Error;
 use crate::hash::{self, Hash, hash_into};
 use crate::keys::{Ciphertext, KeyPair, PublicKey, SecretKey, SharedSecret};
 use crate::params::{HASH_BYTES, Params};
-use crate::ring::{Rq, Short};
+use crate::ring::{Folded, R3, Rounded, Rq, Short};
 use crate::rng::RandomSource;
 use crate::sampling::{self, draw, element_bytes};
 use crate::wipe::{Array, Secret};
@@ -35,7 +39,11 @@ pub fn encapsulate<P: Params>(
     key: &PublicKey<P>,
     mut rng: &mut (impl RandomSource + ?Sized),
 ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
-    with_backend!(k => encap(key, &mut rng, k))
+    with_backend!(k => {
+        let m = &mut Multiplier::new(k);
+        let (h, hash) = (open_public(key.as_bytes(), m, k), hash_of(hash::PUBLIC_KEY, key.as_bytes(), k));
+        encap(&Recipient { h: h.view().into(), hash: &hash }, &mut rng, m, k)
+    })
 }
 
 /// Recovers the session key (Decap).
@@ -43,7 +51,15 @@ pub fn encapsulate<P: Params>(
 /// There is no error: a ciphertext that [`encapsulate`] did not make for this key yields a secret that depends on the
 /// secret key and the ciphertext (implicit rejection), in the same time.
 pub fn decapsulate<P: Params>(ciphertext: &Ciphertext<P>, key: &SecretKey<P>) -> SharedSecret {
-    with_backend!(k => decap(ciphertext, key, k))
+    let key = key::split::<P>(key.as_bytes());
+    with_backend!(k => {
+        let m = &mut Multiplier::new(k);
+        let (f, g_recip) = (small::decode_rq(key.f, k).transform(m), small::decode_r3(key.g_recip, k).transform(m));
+        let (h, rho_hash) = (open_public(key.public_key, m, k), hash_of(hash::INPUT, key.rho, k));
+        let recipient = Recipient { h: h.view().into(), hash: key.public_key_hash };
+        let owner = Owner { f: f.view().into(), g_recip: g_recip.view().into(), recipient, rho_hash: &rho_hash };
+        decap(ciphertext, &owner, m, k)
+    })
 }
 
 /// KeyGen.
@@ -52,72 +68,196 @@ fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<Key
         let g = sampling::small::<P>(&draw(rng, element_bytes::<P>())?);
         let (g_recip, invertible) = g.recip(k);
         // Harmless: a rejected g is never used, and an accepted one is known to be invertible anyway.
-        if ct::declassify(invertible) {
+        if ct::declassify(invertible, Disclosed::Invertible) {
             break (g, g_recip);
         }
     };
     let f = sampling::short::<P>(&draw(rng, element_bytes::<P>())?, k);
-    let h = Rq::from_short(&f).triple().recip(k).mul(&Rq::from_small(&g), k);
     let rho = draw(rng, P::SmallBytes::LEN)?;
-    Ok(key::assemble(&f, &g_recip, &h, &rho, k))
+    // h = g/(3f). The known answers leave no random bytes for the blinding of the inversion; rho, which is random and
+    // independent of f and g, gives its seed.
+    let m = &mut Multiplier::new(k);
+    let seed = hash_of(hash::BLINDING, &rho, k);
+    let reciprocal = Folded::reciprocal_of_three(f.transform(m).view(), &mut Drbg::from_seed(&seed, k), m);
+    let h = Rq::product(g.transform(m).view(), reciprocal.transform(m).view(), m);
+    let mut pair = [key::assemble(&f, &g_recip, &h, &rho, k)];
+    key::hash_public_keys(&mut pair, k);
+    let [pair] = pair;
+    Ok(pair)
+}
+
+/// What Encap needs of a public key.
+struct Recipient<'a, P: Params> {
+    h: Operand<'a, P>,
+    hash: &'a Hash,
+}
+
+/// What Decap needs of a secret key.
+struct Owner<'a, P: Params> {
+    f: Operand<'a, P>,
+    g_recip: Operand<'a, P>,
+    recipient: Recipient<'a, P>,
+    /// Hash_3(rho).
+    rho_hash: &'a Hash,
+}
+
+/// The transform of a public key's element.
+fn open_public<P: Params, K: Kernels>(key: &[u8], m: &mut Multiplier<P, K>, k: K) -> Transformed<P> {
+    radix::decode_rq(key, k).transform(m)
+}
+
+/// Hash_`prefix` of a string.
+fn hash_of(prefix: u8, bytes: &[u8], k: impl Kernels) -> Zeroizing<Hash> {
+    let mut hash = Zeroizing::new([0; HASH_BYTES]);
+    hash_into(prefix, [bytes, &[]], &mut hash, k);
+    hash
 }
 
 /// Encap.
-fn encap<P: Params>(
-    key: &PublicKey<P>,
+fn encap<P: Params, K: Kernels>(
+    recipient: &Recipient<P>,
     rng: &mut dyn RandomSource,
-    k: impl Kernels,
+    m: &mut Multiplier<P, K>,
+    k: K,
 ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
     let r = sampling::short::<P>(&draw(rng, element_bytes::<P>())?, k);
-    let mut key_hash = [0; HASH_BYTES];
-    hash_into(hash::PUBLIC_KEY, [key.as_bytes(), &[]], &mut key_hash);
-    let (ciphertext, r_hash) = hide(&r, key.as_bytes(), &key_hash, k);
-    let secret = SharedSecret::build(|out| hash_into(hash::SESSION, [&*r_hash, ciphertext.as_bytes()], out));
+    let (ciphertext, r_hash) = hide(&r, recipient, m, k);
+    let secret = SharedSecret::build(|out| hash_into(hash::SESSION, [&*r_hash, ciphertext.as_bytes()], out, k));
     Ok((ciphertext, secret))
 }
 
 /// Decap.
-fn decap<P: Params>(ciphertext: &Ciphertext<P>, key: &SecretKey<P>, k: impl Kernels) -> SharedSecret {
-    let key = key::split::<P>(key.as_bytes());
-    let r = decrypt::<P>(&ciphertext.as_bytes()[..P::CIPHERTEXT_BYTES - HASH_BYTES], key.f, key.g_recip, k);
-    let (again, mut input_hash) = hide(&r, key.public_key, key.public_key_hash, k);
-    let mut rho_hash = Zeroizing::new([0; HASH_BYTES]);
-    hash_into(hash::INPUT, [key.rho, &[]], &mut rho_hash);
+fn decap<P: Params, K: Kernels>(
+    ciphertext: &Ciphertext<P>,
+    owner: &Owner<P>,
+    m: &mut Multiplier<P, K>,
+    k: K,
+) -> SharedSecret {
+    let r = decrypt(&ciphertext.as_bytes()[..P::CIPHERTEXT_BYTES - HASH_BYTES], owner, m, k);
+    let (again, mut input_hash) = hide(&r, &owner.recipient, m, k);
     let genuine = ct::equal(again.as_bytes(), ciphertext.as_bytes());
-    ct::replace_bytes(&mut *input_hash, &*rho_hash, !genuine);
+    ct::replace_bytes(&mut *input_hash, owner.rho_hash, !genuine);
     let mut prefix = [hash::SESSION];
     ct::replace_bytes(&mut prefix, &[hash::SESSION_REJECTED], !genuine);
-    SharedSecret::build(|out| hash_into(prefix[0], [&*input_hash, ciphertext.as_bytes()], out))
+    SharedSecret::build(|out| hash_into(prefix[0], [&*input_hash, ciphertext.as_bytes()], out, k))
 }
 
 /// Hide: the ciphertext of r, and Hash_3(r), which the session key needs too.
-fn hide<P: Params>(
+fn hide<P: Params, K: Kernels>(
     r: &Short<P>,
-    public_key: &[u8],
-    public_key_hash: &Hash,
-    k: impl Kernels,
+    recipient: &Recipient<P>,
+    m: &mut Multiplier<P, K>,
+    k: K,
 ) -> (Ciphertext<P>, Zeroizing<Hash>) {
     let mut r_bytes = Secret::<P::SmallBytes>::zeroed();
-    small::encode::<P>(r.coeffs(), r_bytes.as_mut_slice());
-    let mut r_hash = Zeroizing::new([0; HASH_BYTES]);
-    hash_into(hash::INPUT, [r_bytes.as_slice(), &[]], &mut r_hash);
+    small::encode::<P>(r.coeffs(), r_bytes.as_mut_slice(), k);
+    let r_hash = hash_of(hash::INPUT, r_bytes.as_slice(), k);
     // Encrypt: c = Round(h r).
-    let h: Rq<P> = radix::decode_rq(public_key, k);
-    let c = h.mul(&Rq::from_short(r), k).round(k);
+    let c = Rounded::product(r.transform(m).view(), recipient.h, m);
     let ciphertext = Ciphertext::build(|out| {
         let (body, confirmation) = out.split_at_mut(P::CIPHERTEXT_BYTES - HASH_BYTES);
         radix::encode_rounded(&c, body, k);
         let confirmation: &mut Hash = confirmation.try_into().expect("32 bytes are left");
-        hash_into(hash::CONFIRM, [&*r_hash, public_key_hash], confirmation);
+        hash_into(hash::CONFIRM, [&*r_hash, recipient.hash], confirmation, k);
     });
     (ciphertext, r_hash)
 }
 
 /// Decrypt: e = 3 f c in R/q, then r = e/g in R/3; an r of the wrong weight gives way to a fixed one.
-fn decrypt<P: Params>(c: &[u8], f: &[u8], g_recip: &[u8], k: impl Kernels) -> Short<P> {
-    let c = radix::decode_rounded::<P>(c, k).to_rq();
-    let e = c.mul(&small::decode_rq(f), k).triple_mod3(k);
-    let r = e.mul(&small::decode_r3(g_recip), k);
+fn decrypt<P: Params, K: Kernels>(c: &[u8], owner: &Owner<P>, m: &mut Multiplier<P, K>, k: K) -> Short<P> {
+    let c = radix::decode_rounded::<P>(c, k);
+    let e = R3::triple_product(c.transform(m).view(), owner.f, m);
+    let r = R3::product(e.transform(m).view(), owner.g_recip, m);
     let right = k.weight_is_w::<P>(r.coeffs());
     r.or_short(&Short::fallback(), !right)
+}
+
+/// A public key prepared for many encapsulations.
+///
+/// It takes about 14 kB of memory for sntrup653, 15 kB for sntrup761 and 17 kB for sntrup857, and saves a third of each
+/// encapsulation; preparing costs less than it saves the first time.
+pub struct PreparedPublicKey<P: Params> {
+    h: Prepared<P>,
+    hash: Hash,
+}
+
+impl<P: Params> PreparedPublicKey<P> {
+    /// Prepares a public key.
+    pub fn new(key: &PublicKey<P>) -> Self {
+        with_backend!(k => Self::from_parts(key.as_bytes(), *hash_of(hash::PUBLIC_KEY, key.as_bytes(), k), k))
+    }
+
+    fn from_parts<K: Kernels>(key: &[u8], hash: Hash, k: K) -> Self {
+        let m = &mut Multiplier::new(k);
+        let h = open_public(key, m, k);
+        Self { h: m.prepare(&h), hash }
+    }
+
+    /// The same as [`encapsulate`] with the key that was prepared.
+    ///
+    /// # Errors
+    /// [`Error::Random`] if the random source fails.
+    pub fn encapsulate(
+        &self,
+        mut rng: &mut (impl RandomSource + ?Sized),
+    ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
+        with_backend!(k => encap(&self.recipient(), &mut rng, &mut Multiplier::new(k), k))
+    }
+
+    fn recipient(&self) -> Recipient<'_, P> {
+        Recipient { h: (&self.h).into(), hash: &self.hash }
+    }
+}
+
+impl<P: Params> fmt::Debug for PreparedPublicKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (prepared)", P::PUBLIC_KEY)
+    }
+}
+
+/// A secret key prepared for many decapsulations; as secret as the key, and wiped when dropped.
+///
+/// It takes about 35 kB of memory for sntrup653, 38 kB for sntrup761 and 44 kB for sntrup857, and saves a quarter of each
+/// decapsulation; preparing pays from the second one on.
+pub struct PreparedSecretKey<P: Params> {
+    f: Prepared<P>,
+    g_recip: Prepared<P>,
+    public: PreparedPublicKey<P>,
+    rho_hash: Secret<Hash>,
+}
+
+impl<P: Params> PreparedSecretKey<P> {
+    /// Prepares a secret key.
+    pub fn new(key: &SecretKey<P>) -> Self {
+        let key = key::split::<P>(key.as_bytes());
+        with_backend!(k => {
+            let m = &mut Multiplier::new(k);
+            let (f, g_recip) = (small::decode_rq(key.f, k).transform(m), small::decode_r3(key.g_recip, k).transform(m));
+            let mut rho_hash = Secret::<Hash>::zeroed();
+            hash_into(hash::INPUT, [key.rho, &[]], &mut rho_hash, k);
+            Self {
+                f: m.prepare(&f),
+                g_recip: m.prepare(&g_recip),
+                public: PreparedPublicKey::from_parts(key.public_key, *key.public_key_hash, k),
+                rho_hash,
+            }
+        })
+    }
+
+    /// The same as [`decapsulate`] with the key that was prepared.
+    pub fn decapsulate(&self, ciphertext: &Ciphertext<P>) -> SharedSecret {
+        let owner = Owner {
+            f: (&self.f).into(),
+            g_recip: (&self.g_recip).into(),
+            recipient: self.public.recipient(),
+            rho_hash: &self.rho_hash,
+        };
+        with_backend!(k => decap(ciphertext, &owner, &mut Multiplier::new(k), k))
+    }
+}
+
+impl<P: Params> fmt::Debug for PreparedSecretKey<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (prepared, redacted)", P::SECRET_KEY)
+    }
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::codec::key;
-use crate::ct;
+use crate::ct::{self, Disclosed};
 use crate::error::Error;
 use crate::params::{HASH_BYTES, Params};
 use crate::wipe::{Array, Secret};
@@ -141,11 +141,10 @@ impl SharedSecret {
     }
 }
 
-/// Takes the same time wherever the secrets differ.
+/// Compares in constant time; whether the keys are equal is public then.
 impl PartialEq for SharedSecret {
     fn eq(&self, other: &Self) -> bool {
-        // Harmless: whoever compares two secrets wants to know this bit.
-        ct::declassify(ct::equal(self.as_bytes(), other.as_bytes()))
+        ct::declassify(ct::equal(self.as_bytes(), other.as_bytes()), Disclosed::EqualSessionKeys)
     }
 }
 
@@ -166,6 +165,11 @@ pub struct KeyPair<P: Params> {
 impl<P: Params> KeyPair<P> {
     pub(crate) fn new(public: PublicKey<P>, secret: SecretKey<P>) -> Self {
         Self { public, secret }
+    }
+
+    /// The place of Hash_4(public key) in the secret key: its last bytes.
+    pub(crate) fn public_key_hash_mut(&mut self) -> &mut [u8; HASH_BYTES] {
+        self.secret.0.as_mut_slice().last_chunk_mut().expect("a secret key ends with a hash")
     }
 
     /// The public key.

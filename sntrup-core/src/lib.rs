@@ -40,6 +40,9 @@ mod batch;
 mod cache;
 mod codec;
 mod ct;
+#[cfg(ct_check)]
+mod disclosures;
+mod drbg;
 mod error;
 #[allow(
     unsafe_code,
@@ -51,17 +54,25 @@ mod hash;
 mod kem;
 mod keys;
 mod params;
+#[cfg(feature = "probe")]
+#[doc(hidden)]
+pub mod probe;
 mod ring;
 mod rng;
 mod sampling;
 mod sha512;
+#[cfg(ct_check)]
+#[allow(unsafe_code, reason = "requests to valgrind; not in a shipped build")]
+mod valgrind;
 mod wipe;
 
 pub use backend::Backend;
 pub use batch::{MAX_BATCH, generate_batch};
 pub use cache::{DEFAULT_BATCH_SIZE, Stock};
+#[cfg(ct_check)]
+pub use disclosures::disclosures;
 pub use error::Error;
-pub use kem::{decapsulate, encapsulate, generate_key};
+pub use kem::{PreparedPublicKey, PreparedSecretKey, decapsulate, encapsulate, generate_key};
 pub use keys::{Ciphertext, KeyPair, PublicKey, SHARED_SECRET_BYTES, SecretKey, SharedSecret};
 pub use params::{Params, Sntrup653, Sntrup761, Sntrup857};
 pub use rng::{RandomError, RandomSource};

@@ -42,9 +42,6 @@ pub trait Params: sealed::Sealed + Sized + Send + Sync + 'static {
     /// Two times the padded length: room for an operand and its multiples by powers of x.
     #[doc(hidden)]
     type Double: Array<Item = i16>;
-    /// One 32-bit word for each coefficient, unpadded.
-    #[doc(hidden)]
-    type Words: Array<Item = u32>;
     /// A small element, two bits a coefficient.
     #[doc(hidden)]
     type SmallBytes: Array<Item = u8>;
@@ -97,7 +94,6 @@ macro_rules! parameter_sets {
             const CIPHERTEXT: &'static str = concat!($name, " ciphertext");
             type Coeffs = [i16; ($p as usize).next_multiple_of(LANES)];
             type Double = [i16; 2 * ($p as usize).next_multiple_of(LANES)];
-            type Words = [u32; $p];
             type SmallBytes = [u8; small_bytes($p)];
             type PublicKeyBytes = [u8; Self::PUBLIC_KEY_BYTES];
             type SecretKeyBytes = [u8; Self::SECRET_KEY_BYTES];
@@ -131,6 +127,8 @@ pub(crate) struct Level {
     pub(crate) len: usize,
     pub(crate) radix: Divisor,
     pub(crate) last: Divisor,
+    /// How to divide merged pairs by `radix` with 16-bit products.
+    pub(crate) quotient: Quotient,
     /// Bytes written for each merged pair but the last, and for the last pair (when `len` is even).
     pub(crate) pair_bytes: usize,
     pub(crate) last_pair_bytes: usize,
@@ -157,8 +155,10 @@ impl Plan {
     pub(crate) const fn new(n: usize, m: u32) -> Self {
         assert!(n >= 1 && n <= 1024 && m >= 64 && m <= 16384);
         let unused = Divisor { value: 0, reciprocal: 0 };
+        let quotient = Quotient { shift: 0, factor: 0 };
         let mut levels =
-            [Level { len: 0, radix: unused, last: unused, pair_bytes: 0, last_pair_bytes: 0, offset: 0 }; MAX_LEVELS];
+            [Level { len: 0, radix: unused, last: unused, quotient, pair_bytes: 0, last_pair_bytes: 0, offset: 0 };
+                MAX_LEVELS];
         let (mut len, mut radix, mut last, mut offset, mut depth) = (n, m, m, 0, 0);
         while len > 1 {
             let (merged, pair_bytes) = reduce(radix * radix);
@@ -167,6 +167,7 @@ impl Plan {
                 len,
                 radix: Divisor::new(radix),
                 last: Divisor::new(last),
+                quotient: Quotient::new(radix, merged, pair_bytes),
                 pair_bytes,
                 last_pair_bytes,
                 offset,
@@ -175,7 +176,8 @@ impl Plan {
             (len, radix, last, depth) = ((len + 1) >> 1, merged, merged_last, depth + 1);
         }
         let divisor = Divisor::new(last);
-        levels[depth] = Level { len, radix: divisor, last: divisor, pair_bytes: 0, last_pair_bytes: 0, offset };
+        levels[depth] =
+            Level { len, radix: divisor, last: divisor, quotient, pair_bytes: 0, last_pair_bytes: 0, offset };
         let top_bytes = if last > 256 { 2 } else { 1 };
         Self { levels, depth: depth + 1, top_bytes, bytes: offset + top_bytes }
     }
@@ -189,6 +191,34 @@ const fn reduce(mut m: u32) -> (u32, usize) {
         bytes += 1;
     }
     (m, bytes)
+}
+
+/// How to divide a merged pair x by the radix m with 16-bit products: its quotient is floor(x / m) or one less:
+/// `factor` * floor(x / 2^`shift`) / 2^16, rounded down, with `factor` = floor(2^(16 + `shift`) / m).
+#[derive(Clone, Copy)]
+pub(crate) struct Quotient {
+    pub(crate) shift: u32,
+    pub(crate) factor: u16,
+}
+
+impl Quotient {
+    /// For merged pairs x < `merged` * 256^`pair_bytes`; the shift is at most the number of bits that left the pair.
+    ///
+    /// Dropping the low bits loses less than 2^shift/m, rounding the factor loses less than its missing part times the
+    /// dropped dividend. The assertion says that together they lose less than 1.
+    #[allow(clippy::integer_division, clippy::integer_division_remainder_used, reason = "constants of the encoding")]
+    const fn new(m: u32, merged: u32, pair_bytes: usize) -> Self {
+        let (m, largest, mut shift) = (m as u64, ((merged as u64) << (8 * pair_bytes)) - 1, 0);
+        while largest >> shift >= 1 << 16 {
+            shift += 1;
+        }
+        let (factor, missing) = ((1 << (16 + shift)) / m, (1 << (16 + shift)) % m);
+        assert!(factor < 1 << 16 && shift as usize <= 8 * pair_bytes);
+        assert!((((1 << shift) - 1) << 16) + (largest >> shift) * missing < m << 16);
+        // The quotient is below 2m, so that one subtraction brings it below m.
+        assert!(largest / m < 2 * m);
+        Self { shift, factor: factor as u16 }
+    }
 }
 
 /// A public divisor with its Barrett reciprocal, so that secret or hostile numbers meet no division instruction.

@@ -2,11 +2,13 @@
 //!
 //! All of them hold coefficients on the heap, least significant first, padded with zeros, wiped when dropped.
 
+mod folded;
 mod r3;
 mod rounded;
 mod rq;
 mod short;
 
+pub(crate) use folded::Folded;
 pub(crate) use r3::R3;
 pub(crate) use rounded::Rounded;
 pub(crate) use rq::Rq;

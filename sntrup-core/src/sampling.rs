@@ -1,5 +1,8 @@
 //! Random small and short elements (specification, section "Random elements"), from bytes that were drawn before.
 
+pub(crate) mod exact;
+pub(crate) mod uniform;
+
 use zeroize::Zeroizing;
 
 use crate::backend::Kernels;
@@ -7,7 +10,7 @@ use crate::error::Error;
 use crate::params::Params;
 use crate::ring::{R3, Short};
 use crate::rng::RandomSource;
-use crate::wipe::{Array, Secret};
+use crate::wipe::Array;
 
 /// Bytes that a small or a short element is made of: a 32-bit word for each coefficient.
 pub(crate) const fn element_bytes<P: Params>() -> usize {
@@ -36,14 +39,8 @@ pub(crate) fn small<P: Params>(bytes: &[u8]) -> R3<P> {
     })
 }
 
-/// A short element: w words marked as 1 or -1 (an even value in the two low bits), the others as 0 (the value 1), in
-/// the order that sorting by the 30 random bits above gives.
+/// A short element, of the order in which sorting brings the words; see [`Kernels::short`].
 pub(crate) fn short<P: Params>(bytes: &[u8], k: impl Kernels) -> Short<P> {
     debug_assert_eq!(bytes.len(), element_bytes::<P>());
-    let mut tagged = Secret::<P::Words>::zeroed();
-    for (i, (tag, word)) in tagged.as_mut_slice().iter_mut().zip(words(bytes)).enumerate() {
-        *tag = if i < P::W { word & !1 } else { word & !3 | 1 };
-    }
-    k.sort(tagged.as_mut_slice());
-    Short::<P>::from_sorted(&tagged)
+    Short::build(|out: &mut P::Coeffs| k.short(bytes, P::W, out.as_mut_slice()))
 }

@@ -1,12 +1,141 @@
-//! SHA-512 (FIPS 180-4).
+//! SHA-512 (FIPS 180-4): padding around the compression function of the backend, for one message in parts and for four
+//! messages of equal length at once.
 
-use sha2::{Digest, Sha512};
+use zeroize::Zeroize;
 
-/// SHA-512 of the parts, one after the other; the hash state is wiped when dropped.
-pub(crate) fn sha512(parts: &[&[u8]], out: &mut [u8; 64]) {
-    let mut state = Sha512::new();
-    for part in parts {
-        state.update(part);
+use crate::backend::Kernels;
+use crate::backend::sha512::{BLOCK_BYTES, Block, INITIAL, State, State4};
+
+/// Blocks that are gathered before they are compressed: the AVX2 kernel takes them in pairs.
+const GATHERED: usize = 2;
+/// Bytes after a message: the bit 1, and its length in bits as 128-bit number.
+const TRAILER_BYTES: usize = 17;
+/// Room for a rest of less than [`GATHERED`] blocks with its padding.
+const BUFFER_BYTES: usize = (GATHERED + 1) * BLOCK_BYTES;
+
+/// Writes SHA-512 of the parts, one after the other, to `out`. All scratch is wiped.
+pub(crate) fn sha512(parts: &[&[u8]], out: &mut [u8; 64], k: impl Kernels) {
+    let mut state = INITIAL;
+    let mut buffer = [0; BUFFER_BYTES];
+    let (mut held, mut total) = (0, 0);
+    for mut part in parts.iter().copied() {
+        total += part.len();
+        if held > 0 {
+            let taken = part.len().min(GATHERED * BLOCK_BYTES - held);
+            let (start, rest) = part.split_at(taken);
+            buffer[held..held + taken].copy_from_slice(start);
+            (held, part) = (held + taken, rest);
+            if held < GATHERED * BLOCK_BYTES {
+                continue;
+            }
+            k.compress(&mut state, blocks(&buffer[..held]));
+        }
+        // The buffer is empty: whole pairs of blocks need not pass through it.
+        let (pairs, rest) = part.split_at(part.len() - (part.len() & (GATHERED * BLOCK_BYTES - 1)));
+        k.compress(&mut state, blocks(pairs));
+        buffer[..rest.len()].copy_from_slice(rest);
+        held = rest.len();
     }
-    state.finalize_into(out.into());
+    k.compress(&mut state, pad(&mut buffer, held, total));
+    write(&state, out);
+    state.zeroize();
+    buffer.as_mut_slice().zeroize();
+}
+
+/// Writes the first half of SHA-512 of the byte `prefix` and a message, for four messages of equal length. They must
+/// be public: nothing is wiped.
+pub(crate) fn sha512_half_of_four(prefix: u8, messages: [&[u8]; 4], k: impl Kernels) -> [[u8; 32]; 4] {
+    let len = messages[0].len();
+    assert!(messages.iter().all(|message| message.len() == len), "four messages at once must have equal lengths");
+    let mut state: State4 = INITIAL.map(|word| [word; 4]);
+    let mut first = [[0; BUFFER_BYTES]; 4];
+    let filled = len.min(BLOCK_BYTES - 1);
+    for (buffer, message) in first.iter_mut().zip(messages) {
+        buffer[0] = prefix;
+        buffer[1..=filled].copy_from_slice(&message[..filled]);
+    }
+    let mut held = 1 + filled;
+    if held == BLOCK_BYTES {
+        k.compress4(&mut state, first.each_ref().map(|buffer| blocks(&buffer[..held])));
+        let rests = messages.map(|message| message[filled..].as_chunks::<BLOCK_BYTES>());
+        k.compress4(&mut state, rests.map(|(whole, _)| whole));
+        held = rests[0].1.len();
+        for (buffer, (_, rest)) in first.iter_mut().zip(rests) {
+            buffer[..held].copy_from_slice(rest);
+        }
+    }
+    k.compress4(&mut state, first.each_mut().map(|buffer| pad(buffer, held, 1 + len)));
+    let mut out = [[0; 32]; 4];
+    for (m, out) in out.iter_mut().enumerate() {
+        write(&state.map(|words| words[m]), out);
+    }
+    out
+}
+
+/// Whole blocks of `bytes`.
+fn blocks(bytes: &[u8]) -> &[Block] {
+    bytes.as_chunks().0
+}
+
+/// Pads the last `held` bytes of a message of `total` bytes (FIPS 180-4, section 5.1.2) and returns the blocks.
+fn pad(buffer: &mut [u8; BUFFER_BYTES], held: usize, total: usize) -> &[Block] {
+    let end = (held + TRAILER_BYTES).next_multiple_of(BLOCK_BYTES);
+    buffer[held..end].fill(0);
+    buffer[held] = 0x80;
+    buffer[end - 16..end].copy_from_slice(&(8 * total as u128).to_be_bytes());
+    blocks(&buffer[..end])
+}
+
+/// Writes as many big-endian words of `state` as `out` holds.
+fn write(state: &State, out: &mut [u8]) {
+    for (bytes, word) in out.as_chunks_mut().0.iter_mut().zip(state) {
+        *bytes = word.to_be_bytes();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Portable;
+    use sha2::Digest;
+
+    fn message(len: usize) -> Vec<u8> {
+        (0..len).map(|i| (i as u8).wrapping_mul(151) ^ (i >> 8) as u8).collect()
+    }
+
+    #[test]
+    fn parts_of_every_length() {
+        let mut out = [0; 64];
+        for len in (0..=6 * BLOCK_BYTES).chain([1073, 1159, 1323, 5000]) {
+            let message = message(len);
+            let expected = sha2::Sha512::digest(&message);
+            for cut in [0, 1, 2, 32, 127, 128, 255, 256, 257, len] {
+                let (first, rest) = message.split_at(cut.min(len));
+                let (second, third) = rest.split_at(rest.len().min(130));
+                sha512(&[first, second, &[], third], &mut out, Portable);
+                assert_eq!(out[..], expected[..], "{len} bytes, cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_small_parts() {
+        let message = message(700);
+        let parts: Vec<&[u8]> = message.chunks(7).collect();
+        let mut out = [0; 64];
+        sha512(&parts, &mut out, Portable);
+        assert_eq!(out[..], sha2::Sha512::digest(&message)[..]);
+    }
+
+    #[test]
+    fn four_at_once() {
+        for len in (0..=4 * BLOCK_BYTES + 1).chain([994, 1158, 1322]) {
+            let messages = [1, 2, 3, 4].map(|m| message(len + m)[m..].to_vec());
+            let out = sha512_half_of_four(4, messages.each_ref().map(|message| &message[..]), Portable);
+            for (out, message) in out.iter().zip(&messages) {
+                let expected = sha2::Sha512::new().chain_update([4]).chain_update(message).finalize();
+                assert_eq!(out[..], expected[..32], "{len} bytes");
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Memory for secrets: on the heap, so that a move leaves no copy, and wiped when dropped.
 
 use std::ops::{Deref, DerefMut};
-use zeroize::{DefaultIsZeroes, Zeroize};
+use zeroize::DefaultIsZeroes;
 
 /// Array of a length that a parameter set fixes; stands in for `[Item; LEN]` in generic code.
 ///
@@ -41,6 +41,13 @@ impl<T: Copy + Default + DefaultIsZeroes + Send + Sync + 'static, const N: usize
     }
 }
 
+/// Overwrites with zeros. Volatile stores, one an element, would take longer than what made the elements; that the compiler
+/// must take the memory to be read afterwards keeps the stores as well.
+pub(crate) fn wipe<T: DefaultIsZeroes>(items: &mut [T]) {
+    items.fill(T::default());
+    std::hint::black_box(items);
+}
+
 /// A secret array on the heap, wiped when dropped. It has no Debug and no Clone.
 pub(crate) struct Secret<A: Array>(Box<A>);
 
@@ -48,13 +55,6 @@ impl<A: Array> Secret<A> {
     /// An array of zeros.
     pub(crate) fn zeroed() -> Self {
         Self(A::boxed())
-    }
-
-    /// A copy that is wiped like the original.
-    pub(crate) fn duplicate(&self) -> Self {
-        let mut copy = Self::zeroed();
-        copy.as_mut_slice().copy_from_slice(self.as_slice());
-        copy
     }
 }
 
@@ -76,6 +76,6 @@ impl<A: Array> DerefMut for Secret<A> {
 
 impl<A: Array> Drop for Secret<A> {
     fn drop(&mut self) {
-        self.0.as_mut_slice().zeroize();
+        wipe(self.0.as_mut_slice());
     }
 }

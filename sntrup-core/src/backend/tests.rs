@@ -6,6 +6,10 @@
     reason = "the oracles divide"
 )]
 
+#[cfg(target_arch = "x86_64")]
+use super::Avx2;
+use super::multiplier::{Multiplier, reciprocal_ternary};
+use super::transform::{Canonical, Finish, Rounded, Ternary, TripleTernary};
 use super::{Kernels, Portable};
 use crate::params::{Params, Sntrup653, Sntrup761, Sntrup857, half, rounded_radix};
 use crate::wipe::Array;
@@ -134,18 +138,31 @@ fn rubbish<P: Params>() -> Box<P::Coeffs> {
     a
 }
 
+/// A product, finished as `F` says.
+fn product<P: Params, F: Finish>(k: impl Kernels, a: &P::Coeffs, b: &P::Coeffs) -> Box<P::Coeffs> {
+    let m = &mut Multiplier::<P, _>::new(k);
+    let (a, b) = (m.transform(a), m.transform(b));
+    let mut h = rubbish::<P>();
+    m.product::<F>(a.view(), &m.prepare(&b), &mut h);
+    let (mut first, mut second) = (rubbish::<P>(), rubbish::<P>());
+    m.products::<F, F>([a.view(), b.view()], b.view(), &mut first, &mut second);
+    assert!(first.as_slice() == h.as_slice(), "one product and two differ");
+    m.product::<F>(a.view(), b.view(), &mut second);
+    assert!(second.as_slice() == h.as_slice(), "products by either form of an operand differ");
+    h
+}
+
 fn products<P: Params>(k: impl Kernels) {
     let (big, small) = (elements::<P>(half(P::Q), 3), elements::<P>(1, 3));
-    let mut h = rubbish::<P>();
     for a in &big {
         for b in big.iter().chain(&small) {
-            k.mul_rq::<P>(&mut h, a, b);
+            let h = product::<P, Canonical>(k, a, b);
             assert_element::<P>(&h, &schoolbook(a.as_slice(), b.as_slice(), P::P, P::Q.into()), "product in R/q");
         }
     }
     for a in &small {
         for b in &small {
-            k.mul_r3::<P>(&mut h, a, b);
+            let h = product::<P, Ternary>(k, a, b);
             assert_element::<P>(&h, &schoolbook(a.as_slice(), b.as_slice(), P::P, 3), "product in R/3");
         }
     }
@@ -154,15 +171,17 @@ fn products<P: Params>(k: impl Kernels) {
 fn reciprocals<P: Params>(k: impl Kernels) {
     let one = padded::<P>([1]);
     let mut recip = rubbish::<P>();
+    let mut found = 0;
     for a in elements::<P>(half(P::Q), 4).iter().chain(&elements::<P>(1, 4)).chain(&elements::<P>(3, 4)) {
-        k.recip_rq::<P>(&mut recip, a);
-        if a.as_slice().iter().all(|&x| x == 0) {
-            assert_element::<P>(&recip, &a.as_slice()[..P::P], "reciprocal of zero in R/q");
-        } else {
+        // It succeeds for six in seven of uniform elements, and for few of the others, which have to be blinded.
+        if Multiplier::<P, _>::new(k).reciprocal_of_three_vartime(a, &mut recip) {
+            found += 1;
             let product = schoolbook(a.as_slice(), recip.as_slice(), P::P, P::Q.into());
-            assert_element::<P>(&one, &product, "product with the reciprocal in R/q");
+            let triple: Vec<_> = product.iter().map(|&x| centre(3 * i64::from(x), P::Q.into()) as i16).collect();
+            assert_element::<P>(&one, &triple, "three times the product with the reciprocal in R/q");
         }
     }
+    assert!(found >= 6, "only {found} reciprocals of 24 random elements, some of them uniform");
     // Multiples of the smallest factor are not invertible.
     let degree = match P::P {
         653 => 3,
@@ -177,7 +196,7 @@ fn reciprocals<P: Params>(k: impl Kernels) {
     list.push(factor);
     let mut units = 0;
     for a in &list {
-        let flag = k.recip_r3::<P>(&mut recip, a);
+        let flag = reciprocal_ternary::<P>(k, a, &mut recip);
         let unit = gcd3(modulus(P::P), a.as_slice()[..P::P].to_vec()).len() == 1;
         assert_eq!(flag, if unit { u32::MAX } else { 0 }, "invertibility in R/3 of {}", P::NAME);
         if unit {
@@ -192,17 +211,16 @@ fn reciprocals<P: Params>(k: impl Kernels) {
 fn coefficients<P: Params>(k: impl Kernels) {
     let q = i64::from(P::Q);
     let every: Vec<i16> = (-half(P::Q)..=half(P::Q)).collect();
-    let mut out = rubbish::<P>();
+    let one = padded::<P>([1]);
     for chunk in every.chunks(P::P) {
         let a = padded::<P>(chunk.iter().copied());
-        k.triple_mod3::<P>(&mut out, &a);
+        let out = product::<P, TripleTernary>(k, &a, &one);
         let expected: Vec<_> =
             a.as_slice()[..P::P].iter().map(|&x| centre(centre(3 * i64::from(x), q), 3) as i16).collect();
         assert_element::<P>(&out, &expected, "3a modulo q modulo 3");
         let expected: Vec<_> =
             a.as_slice()[..P::P].iter().map(|&x| (i64::from(x) - centre(x.into(), 3)) as i16).collect();
-        let mut rounded = a;
-        k.round::<P>(&mut rounded);
+        let rounded = product::<P, Rounded>(k, &a, &one);
         assert_element::<P>(&rounded, &expected, "rounding");
     }
     for weight in 0..=P::P {
@@ -278,7 +296,7 @@ fn encodings<P: Params>(k: impl Kernels) {
         k.decode_rq::<P>(&mut back, &out);
         assert_element::<P>(&back, &a.as_slice()[..P::P], "decoding of R/q");
 
-        k.round::<P>(a);
+        *a = product::<P, Rounded>(k, a, &padded::<P>([1]));
         let out = &mut out[..P::CIPHERTEXT_BYTES - 32];
         k.encode_rounded::<P>(out, a);
         assert_eq!(out, encode(&numbers(a, 3), &rounded), "encoding of rounded elements, {}", P::NAME);
@@ -306,70 +324,73 @@ fn encodings<P: Params>(k: impl Kernels) {
     }
 }
 
-/// K9: lengths 0 to 3, 653, 761, 857, 1024; equal, reversed, extreme and 100,000 random arrays.
-fn sorts(k: impl Kernels) {
-    let check = |words: &[u32]| {
-        let (mut got, mut expected) = (words.to_vec(), words.to_vec());
-        k.sort(&mut got);
-        expected.sort_unstable();
-        assert_eq!(got, expected);
-    };
-    // A network of comparisons that sorts all sequences of zeros and ones sorts everything.
-    for n in 0..=14u32 {
-        for bits in 0..1u32 << n {
-            check(&(0..n).map(|i| bits >> i & 1).collect::<Vec<_>>());
+/// Small elements as strings, and every byte as a string of coefficients.
+fn small_encodings<P: Params>(k: impl Kernels) {
+    let mut out = vec![0x55; P::P.div_ceil(4)];
+    let mut back = rubbish::<P>();
+    for a in &elements::<P>(1, 20) {
+        k.encode_small::<P>(&mut out, a);
+        for (i, &byte) in out.iter().enumerate() {
+            let expected = (0..4).fold(0, |byte, j| {
+                let x = if 4 * i + j < P::P { a.as_slice()[4 * i + j] } else { -1 };
+                byte | ((x + 1) as u8) << (2 * j)
+            });
+            assert_eq!(byte, expected, "byte {i} of a small element of {}", P::NAME);
+        }
+        for two in [2, -1] {
+            k.decode_small::<P>(&mut back, &out, two);
+            assert_element::<P>(&back, &a.as_slice()[..P::P], "decoding of small elements");
         }
     }
-    let mut values = Values(5);
-    let extremes = [0, 1, 0x7fff_fffe, 0x7fff_ffff, 0x8000_0000, 0x8000_0001, u32::MAX - 1, u32::MAX];
-    for n in [0, 1, 2, 3, 653, 761, 857, 1024] {
-        check(&vec![7; n]);
-        check(&(0..n as u32).rev().collect::<Vec<_>>());
-        check(&(0..n as u32).collect::<Vec<_>>());
-        for _ in 0..100 {
-            check(&(0..n).map(|_| extremes[values.next() as usize % 8]).collect::<Vec<_>>());
+    for start in 0..=255 {
+        for (i, byte) in out.iter_mut().enumerate() {
+            *byte = (start + i) as u8;
         }
-    }
-    for _ in 0..100_000 {
-        let n = values.next() as usize % 200;
-        check(&(0..n).map(|_| values.next() as u32).collect::<Vec<_>>());
-    }
-    for n in [653, 761, 857, 1024].into_iter().cycle().take(4000) {
-        check(&(0..n).map(|_| values.next() as u32).collect::<Vec<_>>());
+        for two in [2, -1] {
+            let expected: Vec<_> = (0..P::P)
+                .map(|i| match out[i >> 2] >> (2 * (i & 3)) & 3 {
+                    3 => two,
+                    x => i16::from(x) - 1,
+                })
+                .collect();
+            k.decode_small::<P>(&mut back, &out, two);
+            assert_element::<P>(&back, &expected, "decoding of any string to small elements");
+        }
     }
 }
 
 macro_rules! for_every_set {
-    ($($kernels:ident on $token:expr;)*) => {$(
+    ($($kernels:ident)*) => {$(
         mod $kernels {
             use super::*;
 
             #[test]
-            fn sntrup653() {
-                super::$kernels::<Sntrup653>($token);
+            fn portable() {
+                super::$kernels::<Sntrup653>(Portable);
+                super::$kernels::<Sntrup761>(Portable);
+                super::$kernels::<Sntrup857>(Portable);
             }
 
             #[test]
-            fn sntrup761() {
-                super::$kernels::<Sntrup761>($token);
-            }
-
-            #[test]
-            fn sntrup857() {
-                super::$kernels::<Sntrup857>($token);
+            #[cfg(target_arch = "x86_64")]
+            fn avx2() {
+                super::$kernels::<Sntrup653>(super::avx2());
+                super::$kernels::<Sntrup761>(super::avx2());
+                super::$kernels::<Sntrup857>(super::avx2());
             }
         }
     )*};
 }
 
 for_every_set! {
-    products on Portable;
-    reciprocals on Portable;
-    coefficients on Portable;
-    encodings on Portable;
+    products
+    reciprocals
+    coefficients
+    encodings
+    small_encodings
 }
 
-#[test]
-fn sort_sorts() {
-    sorts(Portable);
+#[cfg(target_arch = "x86_64")]
+fn avx2() -> Avx2 {
+    Avx2::detect().expect("this test needs a processor with AVX2; on another one, run the other tests only")
 }

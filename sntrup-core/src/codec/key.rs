@@ -27,7 +27,7 @@ pub(crate) fn split<P: Params>(s: &[u8]) -> Parts<'_> {
     Parts { f, g_recip, public_key, rho, public_key_hash: public_key_hash.try_into().expect("32 bytes are left") }
 }
 
-/// The key pair of f, 1/g, h = g/(3f) and rho.
+/// The key pair of f, 1/g, h = g/(3f) and rho, but for the hash of the public key: see [`hash_public_keys`].
 pub(crate) fn assemble<P: Params>(f: &Short<P>, g_recip: &R3<P>, h: &Rq<P>, rho: &[u8], k: impl Kernels) -> KeyPair<P> {
     let public = PublicKey::<P>::build(|out| radix::encode_rq(h, out, k));
     let secret = SecretKey::<P>::build(|out| {
@@ -35,14 +35,27 @@ pub(crate) fn assemble<P: Params>(f: &Short<P>, g_recip: &R3<P>, h: &Rq<P>, rho:
         let (f_bytes, out) = out.split_at_mut(n);
         let (g_bytes, out) = out.split_at_mut(n);
         let (public_bytes, out) = out.split_at_mut(P::PUBLIC_KEY_BYTES);
-        let (rho_bytes, hash_bytes) = out.split_at_mut(n);
-        small::encode::<P>(f.coeffs(), f_bytes);
-        small::encode::<P>(g_recip.coeffs(), g_bytes);
+        let (rho_bytes, _) = out.split_at_mut(n);
+        small::encode::<P>(f.coeffs(), f_bytes, k);
+        small::encode::<P>(g_recip.coeffs(), g_bytes, k);
         public_bytes.copy_from_slice(public.as_bytes());
         rho_bytes.copy_from_slice(rho);
-        let hash: &mut Hash = hash_bytes.try_into().expect("32 bytes are left");
-        hash_into(hash::PUBLIC_KEY, [public.as_bytes(), &[]], hash);
     });
-    const { assert!(HASH_BYTES == size_of::<Hash>()) };
     KeyPair::new(public, secret)
+}
+
+/// Puts Hash_4(public key) into its place at the end of each secret key.
+pub(crate) fn hash_public_keys<P: Params>(pairs: &mut [KeyPair<P>], k: impl Kernels) {
+    let (fours, rest) = pairs.as_chunks_mut();
+    for four in fours {
+        let hashes = hash::hash_public_keys(four.each_ref().map(|pair| pair.public().as_bytes()), k);
+        for (pair, hash) in four.iter_mut().zip(hashes) {
+            *pair.public_key_hash_mut() = hash;
+        }
+    }
+    for pair in rest {
+        let mut hash = [0; HASH_BYTES];
+        hash_into(hash::PUBLIC_KEY, [pair.public().as_bytes(), &[]], &mut hash, k);
+        *pair.public_key_hash_mut() = hash;
+    }
 }

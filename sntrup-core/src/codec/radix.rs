@@ -21,5 +21,5 @@ pub(crate) fn encode_rounded<P: Params>(c: &Rounded<P>, out: &mut [u8], k: impl 
 
 /// Reads an element from `CIPHERTEXT_BYTES` - 32 bytes; any string is one.
 pub(crate) fn decode_rounded<P: Params>(s: &[u8], k: impl Kernels) -> Rounded<P> {
-    Rounded::from_decoder(|c| k.decode_rounded::<P>(c, s))
+    Rounded::build(|c| k.decode_rounded::<P>(c, s))
 }

@@ -3,6 +3,7 @@
 use zeroize::Zeroizing;
 
 use crate::backend::Kernels;
+use crate::backend::multiplier::reciprocal_ternary;
 use crate::ct;
 use crate::fq::mod3;
 use crate::params::Params;
@@ -24,15 +25,15 @@ impl<P: Params> R3<P> {
         &self.0
     }
 
-    /// The product.
-    pub(crate) fn mul(&self, other: &Self, k: impl Kernels) -> Self {
-        Self::build(|h| k.mul_r3::<P>(h, &self.0, &other.0))
+    /// The coefficients, to be written by a product.
+    pub(super) fn coeffs_mut(&mut self) -> &mut P::Coeffs {
+        &mut self.0
     }
 
     /// The reciprocal and all ones, or something of no use and zero if there is none.
     pub(crate) fn recip(&self, k: impl Kernels) -> (Self, u32) {
         let mut invertible = 0;
-        let recip = Self::build(|out| invertible = k.recip_r3::<P>(out, &self.0));
+        let recip = Self::build(|out| invertible = reciprocal_ternary::<P>(k, &self.0, out));
         (recip, invertible)
     }
 
@@ -56,11 +57,6 @@ impl<P: Params> R3<P> {
             sums[j - 3] += top;
         }
         ct::is_zero(sums[..3].iter().fold(0, |bits, &x| bits | mod3(x) as u32))
-    }
-
-    /// A copy.
-    pub(crate) fn duplicate(&self) -> Self {
-        Self(self.0.duplicate())
     }
 
     /// Replaces all coefficients by those of `short` if `mask` is all ones, none if it is zero, and returns the short

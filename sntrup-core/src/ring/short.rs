@@ -13,12 +13,10 @@ impl<P: Params> Short<P> {
         Self(coeffs)
     }
 
-    /// The element that the sorted words of the sampler stand for: the two low bits of each, less 1.
-    pub(crate) fn from_sorted(words: &P::Words) -> Self {
+    /// The element that `write` puts into an array of zeros: coefficients in {-1, 0, 1}, w of them not 0, padding left zero.
+    pub(crate) fn build(write: impl FnOnce(&mut P::Coeffs)) -> Self {
         let mut coeffs = Secret::<P::Coeffs>::zeroed();
-        for (x, &word) in coeffs.as_mut_slice().iter_mut().zip(words.as_slice()) {
-            *x = (word & 3) as i16 - 1;
-        }
+        write(&mut coeffs);
         Self::from_weighed(coeffs)
     }
 
