@@ -1,17 +1,23 @@
 # Fetches Debian packages of other releases beside the system's apt. To be sourced by bash, after lib-openssl.sh.
+# shellcheck shell=bash
 
 debian_keys=/usr/share/keyrings/debian-archive-keyring.gpg
+
+# debian_mirror: sets the caller's `mirror` to the Debian mirror that this machine uses, or to DEBIAN_MIRROR.
+debian_mirror() {
+    command -v apt-get >/dev/null || die "apt-get is missing: this needs Debian"
+    mirror=${DEBIAN_MIRROR-$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(ORIGIN)' 'Created-By: Packages' \
+        | awk '$3 == "Debian" && $2 !~ /-/ { print $1; exit }')}
+    [[ -n $mirror ]] || die "no Debian mirror is configured" "set DEBIAN_MIRROR to the address of one"
+}
 
 # private_apt DIRECTORY LOG "TYPE SUITE": sets the caller's array `apt` to an apt-get that knows this suite only, keeps its
 # lists and files in DIRECTORY, and verifies Debian's signatures. TYPE is deb or deb-src. What is installed on this
 # machine plays no part, so that dependencies are resolved as on an empty system.
 private_apt() {
     local directory=$1/${3// /-} log=$2 mirror
-    command -v apt-get >/dev/null || die "apt-get is missing: this needs Debian"
+    debian_mirror
     [[ -f $debian_keys ]] || die "$debian_keys is missing" "run: sudo apt-get install debian-archive-keyring"
-    mirror=${DEBIAN_MIRROR-$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(ORIGIN)' 'Created-By: Packages' \
-        | awk '$3 == "Debian" && $2 !~ /-/ { print $1; exit }')}
-    [[ -n $mirror ]] || die "no Debian mirror is configured" "set DEBIAN_MIRROR to the address of one"
     mkdir -p "$directory/lists/partial" "$directory/cache/archives/partial"
     echo "${3% *} [signed-by=$debian_keys] $mirror ${3#* } main" >"$directory/sources.list"
     # shellcheck disable=SC2034 # the caller's
