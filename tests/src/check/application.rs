@@ -21,7 +21,7 @@ pub fn check_application(file: &Path, openssl: &Path) -> Result<Report, String> 
     if starts(&["frontend ", "listen ", "backend ", "defaults"]) && !text.contains('{') {
         judge.haproxy(&lines)?;
     } else if text.contains('{') && starts(&["http", "server", "events", "ssl_", "stream"]) {
-        judge.nginx(&lines)?;
+        judge.nginx(file, &lines)?;
     } else if starts(&["["]) && text.contains('=') {
         judge.stunnel(&lines)?;
     } else {
@@ -116,7 +116,7 @@ impl Judge {
         }
     }
 
-    fn nginx(&mut self, lines: &[Line<'_>]) -> Result<(), String> {
+    fn nginx(&mut self, file: &Path, lines: &[Line<'_>]) -> Result<(), String> {
         let mut listed = false;
         for line in lines {
             let mut words = line.text.trim_end_matches([';', '}']).split_whitespace();
@@ -136,8 +136,8 @@ impl Judge {
                 _ => {}
             }
         }
-        if let (false, Some(first)) = (listed, lines.first()) {
-            self.left_to_openssl(&first.place, "ssl_ecdh_curve");
+        if !listed {
+            self.left_to_openssl(&Place::whole(file), "ssl_ecdh_curve");
         }
         Ok(())
     }

@@ -13,18 +13,29 @@ const MAX_DEPTH: usize = 10;
 /// The section of the lines above the first `[section]` line.
 pub const DEFAULT: &str = "default";
 
-/// A line of a file.
+/// A line of a file, or a file as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file, as it was named.
     pub file: Rc<Path>,
-    /// The line, counted from 1; for a continued line its first one.
+    /// The line, counted from 1; for a continued line its first one. 0: the file as a whole.
     pub line: usize,
+}
+
+impl Place {
+    /// A file as a whole.
+    #[must_use]
+    pub fn whole(file: &Path) -> Self {
+        Place { file: file.into(), line: 0 }
+    }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}:{}", self.file.display(), self.line)
+        match self.line {
+            0 => write!(out, "{}", self.file.display()),
+            line => write!(out, "{}:{line}", self.file.display()),
+        }
     }
 }
 
@@ -92,7 +103,7 @@ impl Config {
     pub fn read(file: &Path) -> Result<Self, Problem> {
         let mut config = Config { sections: vec![(DEFAULT.to_owned(), None)], ..Config::default() };
         let bytes = std::fs::read(file).map_err(|error| Problem {
-            place: Place { file: file.into(), line: 1 },
+            place: Place::whole(file),
             what: format!("the file cannot be read ({error}), and OpenSSL goes on without it in silence"),
             advice: "check the path and the permissions".to_owned(),
         })?;

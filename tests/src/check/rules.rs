@@ -15,6 +15,9 @@ const MODULES: [&str; 5] = ["oid_section", "stbl_section", "engines", "alg_secti
 const ALGORITHMS: [&str; 11] =
     ["ALL", "RSA", "DSA", "DH", "EC", "RAND", "CIPHERS", "DIGESTS", "PKEY", "PKEY_CRYPTO", "PKEY_ASN1"];
 
+/// Published parameter sets for which the engine has no TLS group. One of them looks like a slip of the pen for another.
+const OTHER_SETS: [&str; 4] = ["sntrup653", "sntrup953", "sntrup1013", "sntrup1277"];
+
 /// A name without what stands before its first dot, which OpenSSL skips.
 fn skip_dot(name: &str) -> &str {
     name.split_once('.').map_or(name, |(_, after)| after)
@@ -53,7 +56,7 @@ struct Follower<'a> {
 /// # Errors
 /// The openssl program could not be asked.
 pub(super) fn follow(file: &Path, config: &Config, prober: &Prober, report: &mut Report) -> Result<(), String> {
-    let top = Place { file: file.into(), line: 1 };
+    let top = Place::whole(file);
     let mut follower = Follower { config, prober, report };
     for (old, place) in &config.replaced {
         if old.name != "openssl_conf" {
@@ -488,7 +491,6 @@ impl Follower<'_> {
 
 /// Which name in a list of groups OpenSSL does not take: what is wrong with it, and what to do. `None`: each by itself is right.
 pub(super) fn fault_in_groups(prober: &Prober, list: &str) -> Result<Option<(String, String)>, String> {
-    let known = ["sntrup761", "sntrup857", "X25519", "X448", "P-256", "P-384", "P-521"];
     let mut seen: Vec<&str> = Vec::new();
     for name in list.split(':') {
         if name.trim().is_empty() {
@@ -499,21 +501,41 @@ pub(super) fn fault_in_groups(prober: &Prober, list: &str) -> Result<Option<(Str
             return Ok(Some((format!("{name} stands twice in the list of groups"), "name it once".to_owned())));
         }
         if !prober.takes_tls_command("Groups", name)? {
-            let advice = match nearest(name.trim(), known).filter(|near| *near != name) {
-                Some(near) => format!("write {near}"),
-                None if name.contains([',', ' ']) => "separate the names by colons, without spaces".to_owned(),
-                None => "take it out".to_owned(),
-            };
-            return Ok(Some((format!("OpenSSL knows no group \"{name}\""), advice)));
+            return Ok(Some(unknown_group(name)));
         }
         seen.push(name);
     }
     Ok(None)
 }
 
+/// What is wrong with a group's name that OpenSSL does not take, and what to do.
+fn unknown_group(name: &str) -> (String, String) {
+    let known = ["sntrup761", "sntrup857", "X25519", "X448", "P-256", "P-384", "P-521"];
+    let what = format!("OpenSSL knows no group \"{name}\"");
+    let set = name.trim().to_ascii_lowercase();
+    if OTHER_SETS.contains(&set.as_str()) {
+        let what = format!("{what}: {set} is a parameter set of Streamlined NTRU Prime, but has no TLS group");
+        return (what, "write sntrup761 or sntrup857".to_owned());
+    }
+    let advice = match nearest(name.trim(), known).filter(|near| *near != name) {
+        Some(near) => format!("write {near}"),
+        None if name.contains([',', ' ']) => "separate the names by colons, without spaces".to_owned(),
+        None => "take it out".to_owned(),
+    };
+    (what, advice)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_without_a_group_is_no_slip_of_the_pen() {
+        let (what, advice) = unknown_group("sntrup653");
+        assert!(what.contains("has no TLS group") && advice == "write sntrup761 or sntrup857", "{what}: {advice}");
+        let (what, advice) = unknown_group("sntrup657");
+        assert!(!what.contains("has no TLS group") && advice.starts_with("write sntrup"), "{what}: {advice}");
+    }
 
     #[test]
     fn near_words_are_found_and_far_ones_are_not() {
