@@ -1,5 +1,7 @@
 //! GNOME's TLS, glib-networking with its OpenSSL backend, over the KEM groups: a small Gio client for every day.
 
+use engntru_tests::apps::{App, Place, Stunnel};
+use engntru_tests::backend::Backend;
 use engntru_tests::bed::{Bed, KEMS, PATIENCE, SNTRUP761, SNTRUP857, X25519};
 use engntru_tests::conf::Conf;
 use engntru_tests::env;
@@ -40,6 +42,42 @@ fn a_gio_client_offers_what_openssl_cnf_says_and_resumes() {
             resumed += hello.psk_identities;
         }
         assert_eq!(resumed, count - 1, "{list}: all but the first connection bring a ticket");
+    }
+}
+
+/// What a browser does, in small: connections to stunnel over each group, with shares of their own.
+#[test]
+fn a_gio_client_meets_stunnel_over_both_groups() {
+    let bed = Bed::new();
+    let backend = Backend::reversing();
+    for kem in KEMS {
+        let service = [
+            format!("connect = {}", backend.address),
+            format!("cert = {}", bed.certificate.certificate.display()),
+            format!("key = {}", bed.certificate.key.display()),
+            format!("curves = {}", kem.name),
+        ];
+        let conf = bed.engine_conf(Some(kem.name));
+        let server = Stunnel::start(&bed, &App::stunnel(), kem.name, Place::Foreground, &conf, &service);
+        let server = server.unwrap_or_else(|end| panic!("stunnel ended: {}", end.all()));
+        let tap = Tap::start(server.address, Settings::default()).unwrap();
+        let count = 8;
+        let client = gnome::gio_client(&conf, &bed.certificate.certificate, tap.address().port(), count);
+        let end = proc::run(client, PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+        assert!(end.status.success(), "{}: {}", kem.name, end.all());
+        let answers = "niaga kcab dna ereht\n".repeat(count);
+        assert_eq!(end.stdout, format!("GTlsBackendOpenssl\n{answers}"), "{}", kem.name);
+        let mut shares = HashSet::new();
+        for _ in 0..count {
+            let said = tap.next(PATIENCE).expect("a finished connection").conversation().unwrap();
+            assert_eq!(said.negotiated().unwrap().group, Some(kem.group));
+            let public_key = said.client_hellos()[0].share(kem.group).unwrap();
+            let ciphertext = said.server_hello().unwrap().key_exchange.clone().unwrap();
+            assert_eq!((public_key.len(), ciphertext.len()), (kem.public_key, kem.ciphertext));
+            assert!(shares.insert(public_key.to_vec()), "{}: a public key came twice", kem.name);
+            assert!(shares.insert(ciphertext), "{}: a ciphertext came twice", kem.name);
+        }
+        assert_eq!(server.terminate(), Some(0), "{}", kem.name);
     }
 }
 
