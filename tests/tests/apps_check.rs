@@ -25,6 +25,7 @@ fn lists_in_applications_are_judged() {
     for (name, text, line) in [
         ("stunnel.conf", "pid =\n[web]\naccept = 8443\nconnect = 80\ncurves = LIST\n", 5),
         ("nginx.conf", "events {}\nhttp {\n  server {\n    listen 443 ssl;\n    ssl_ecdh_curve LIST;\n  }\n}\n", 5),
+        (".curlrc", "# mine\nsilent\n--curves = \"LIST\"\n", 3),
         ("haproxy.cfg", "frontend web\n  bind :443 ssl crt a.pem curves LIST\n  default_backend b\n", 2),
     ] {
         let right = judge(&bed, name, &text.replace("LIST", "sntrup761:X25519"));
@@ -56,6 +57,17 @@ fn missing_lists_and_old_versions_are_told() {
 
     let nginx = judge(&bed, "nginx.conf", "http {\n  ssl_protocols TLSv1.2;\n}\n");
     assert!(findings(&nginx).contains("nginx.conf:2: ssl_protocols leaves TLS 1.3 out"), "{}", findings(&nginx));
+    let nginx = judge(&bed, "nginx.conf", "http {\n  server {\n    listen 443 ssl;\n  }\n}\n");
+    let told = findings(&nginx);
+    assert!(nginx.is_right() && told.contains("nginx.conf: note: no ssl_protocols here"), "{told}");
+    assert!(told.contains("nginx.conf: note: no ssl_ecdh_curve here") && !told.contains("proxy_ssl"), "{told}");
+    let nginx = judge(&bed, "nginx.conf", "server {\n  location / { \n    proxy_pass https://a;\n  }\n}\n");
+    assert!(findings(&nginx).contains("note: no proxy_ssl_protocols here"), "{}", findings(&nginx));
+    let stunnel = judge(&bed, "stunnel.conf", "[web]\ncurves = sntrup761\noptions = NO_TLSv1.3\n");
+    assert!(findings(&stunnel).contains("stunnel.conf:3: options = NO_TLSv1.3 switches"), "{}", findings(&stunnel));
+    let curl = judge(&bed, "curlrc", "tls-max 1.2\n");
+    assert!(findings(&curl).contains("curlrc:1: tls-max 1.2 switches TLS 1.3 off"), "{}", findings(&curl));
+    assert!(findings(&curl).contains("curlrc: note: no curves here"), "{}", findings(&curl));
     let haproxy =
         judge(&bed, "haproxy.cfg", "listen a\n  bind :443 ssl crt a.pem\n  server b 10.0.0.1:443 ssl verify none\n");
     assert!(haproxy.is_right(), "{}", findings(&haproxy));

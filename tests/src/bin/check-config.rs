@@ -9,7 +9,7 @@ const USAGE: &str = "usage: check-config FILE [APPLICATION-CONFIG]
        check-config --process PID
 
 Tells whether the patched OpenSSL 1.1.1 loads the engine engntru under the openssl.cnf FILE and offers its groups; with the
-configuration of stunnel, nginx or haproxy also whether that application does. --process looks at a program that runs: which
+configuration of stunnel, nginx, haproxy or curl also whether that application does. --process looks at a program that runs: which
 OpenSSL and whether the engine are loaded in it.
 Exit status: 0 it does; 1 it does not, and the lines \"FILE:LINE: what is wrong: what to do\" say why; 2 it could not be tried.
 The variable ENGNTRU_OPENSSL names the prefix of that OpenSSL; scripts/check-config sets it.";

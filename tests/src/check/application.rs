@@ -1,4 +1,4 @@
-//! The groups in the configuration of stunnel, nginx or haproxy: each has words of its own for them.
+//! The groups in the configuration of stunnel, nginx, haproxy or curl: each has words of its own for them.
 
 use super::parse::Place;
 use super::proof::Prober;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// belongs to is seen from its lines.
 ///
 /// # Errors
-/// The file cannot be read or belongs to none of the three, or that program cannot be run.
+/// The file cannot be read or belongs to none of the four, or that program cannot be run.
 pub fn check_application(file: &Path, openssl: &Path) -> Result<Report, String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let lines: Vec<Line<'_>> = Line::all(file, &text);
@@ -24,8 +24,11 @@ pub fn check_application(file: &Path, openssl: &Path) -> Result<Report, String> 
         judge.nginx(file, &lines)?;
     } else if starts(&["["]) && text.contains('=') {
         judge.stunnel(&lines)?;
+    } else if file.file_name().is_some_and(|name| name.to_string_lossy().ends_with("curlrc")) {
+        judge.curl(file, &lines)?;
     } else {
-        return Err(format!("{} is no configuration of stunnel, nginx or haproxy that I understand", file.display()));
+        let known = "stunnel, nginx or haproxy, nor a curlrc";
+        return Err(format!("{} is no configuration of {known} that I understand", file.display()));
     }
     Ok(judge.report)
 }
@@ -98,6 +101,9 @@ impl Judge {
                     "sslversionmax" | "sslversion" if !["all", "TLSv1.3"].contains(&value.trim()) => {
                         self.error(&line.place, format!("{} switches TLS 1.3 off", line.text), "allow TLSv1.3");
                     }
+                    "options" if value.trim() == "NO_TLSv1.3" => {
+                        self.error(&line.place, format!("{} switches TLS 1.3 off", line.text), "take it out");
+                    }
                     _ => {}
                 }
             }
@@ -118,9 +124,13 @@ impl Judge {
 
     fn nginx(&mut self, file: &Path, lines: &[Line<'_>]) -> Result<(), String> {
         let mut listed = false;
+        // Which sides speak TLS, and which of them are told the versions.
+        let (mut server, mut client) = ((false, false), (false, false));
         for line in lines {
             let mut words = line.text.trim_end_matches([';', '}']).split_whitespace();
             match words.next() {
+                Some("listen") => server.0 |= words.any(|word| word.trim_end_matches(';') == "ssl"),
+                Some("proxy_pass") => client.0 |= words.any(|word| word.starts_with("https:")),
                 Some("ssl_ecdh_curve") => {
                     listed = true;
                     match words.next().unwrap_or_default().trim_end_matches(';') {
@@ -128,12 +138,21 @@ impl Judge {
                         list => self.groups(&line.place, "ssl_ecdh_curve", list)?,
                     }
                 }
-                Some(option @ ("ssl_protocols" | "proxy_ssl_protocols"))
-                    if !words.any(|word| word.trim_end_matches(';') == "TLSv1.3") =>
-                {
-                    self.error(&line.place, format!("{option} leaves TLS 1.3 out"), "add TLSv1.3");
+                Some(option @ ("ssl_protocols" | "proxy_ssl_protocols")) => {
+                    let side = if option == "ssl_protocols" { &mut server } else { &mut client };
+                    side.1 = true;
+                    if !words.any(|word| word.trim_end_matches(';') == "TLSv1.3") {
+                        self.error(&line.place, format!("{option} leaves TLS 1.3 out"), "add TLSv1.3");
+                    }
                 }
                 _ => {}
+            }
+        }
+        for ((speaks, told), option) in [(server, "ssl_protocols"), (client, "proxy_ssl_protocols")] {
+            if speaks && !told {
+                let what = format!("no {option} here, and nginx before 1.23.4 then leaves TLS 1.3 out");
+                let advice = format!("add {option} TLSv1.2 TLSv1.3");
+                self.report.findings.push(Finding::note(Some(&Place::whole(file)), what, advice));
             }
         }
         if !listed {
@@ -158,6 +177,30 @@ impl Judge {
             if words.contains(&"no-tlsv13") || after("ssl-max-ver").is_some_and(|version| version != "TLSv1.3") {
                 self.error(&line.place, "this line switches TLS 1.3 off".to_owned(), "allow TLSv1.3");
             }
+        }
+        Ok(())
+    }
+
+    /// curl's own file has its long options, with or without dashes, and a space, a colon or an equal sign before the value.
+    fn curl(&mut self, file: &Path, lines: &[Line<'_>]) -> Result<(), String> {
+        let mut listed = false;
+        for line in lines {
+            let text = line.text.trim_start_matches('-');
+            let (option, value) = text.split_once([' ', '\t', '=', ':']).unwrap_or((text, ""));
+            let value = value.trim_matches([' ', '\t', '=', ':']).trim_matches('"');
+            match option {
+                "curves" => {
+                    listed = true;
+                    self.groups(&line.place, "curves", value)?;
+                }
+                "tls-max" if !["1.3", "default"].contains(&value) => {
+                    self.error(&line.place, format!("{} switches TLS 1.3 off", line.text), "allow 1.3");
+                }
+                _ => {}
+            }
+        }
+        if !listed {
+            self.left_to_openssl(&Place::whole(file), "curves");
         }
         Ok(())
     }
