@@ -89,7 +89,11 @@ impl Browser {
         let mut command = Command::new("dbus-run-session");
         on_openssl(&mut command, conf, authority);
         command.env("DISPLAY", &screen.display);
-        command.env("HOME", directory("home", 0o755));
+        let own = directory("home", 0o755);
+        // Settings that are not asked for on the screen, from a file: there is no settings daemon here.
+        let settings = directory("home/.config/glib-2.0/settings", 0o755).join("keyfile");
+        std::fs::write(settings, "[org/gnome/epiphany]\nask-for-default=false\n").expect("a file for the browser");
+        command.env("HOME", own).env("GSETTINGS_BACKEND", "keyfile");
         command.env("XDG_RUNTIME_DIR", directory("run", 0o700));
         for name in
             ["WAYLAND_DISPLAY", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "http_proxy", "https_proxy"]

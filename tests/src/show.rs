@@ -139,7 +139,7 @@ pub fn browse(bed: &Bed, kem: Kem, picture: &Path) -> View {
     let name = format!("{}.stunnel", kem.name);
     let server = listening(Stunnel::start(bed, &App::stunnel(), &name, Place::Foreground, &conf, &service));
     let tap = Tap::start(server.address, Settings::default()).expect("a loopback socket");
-    let screen = Screen::start("1030x780");
+    let screen = Screen::start("1030x690");
     let home = bed.path(&format!("browser-{}", kem.name));
     let url = format!("https://localhost:{}/", tap.address().port());
     let browser = Browser::open(&screen, &home, &conf, &bed.certificate.certificate, &url);
