@@ -24,7 +24,10 @@ private_apt() {
     apt=(apt-get -q -o "Dir::Etc::SourceList=$directory/sources.list" -o Dir::Etc::SourceParts=/dev/null
         -o "Dir::State::Lists=$directory/lists" -o "Dir::Cache=$directory/cache" -o Dir::State::status=/dev/null
         -o "APT::Sandbox::User=$(id -un)")
-    "${apt[@]}" update >>"$log" 2>&1 || die "apt could not fetch the package lists" "see $log" "$(tail -n 3 "$log")"
+    # By itself apt goes on with old lists or none.
+    "${apt[@]}" update -o APT::Update::Error-Mode=any >>"$log" 2>&1 \
+        || die "apt could not fetch the package lists of ${3#* } from $mirror" \
+            "is the network there, and the mirror right? Another one: DEBIAN_MIRROR=http://..." "see $log" "$(tail -n 3 "$log")"
 }
 
 # debian_file DIRECTORY LOG SUITE PACKAGE FILE SHA256: fetches a file of a source package and prints where it is.

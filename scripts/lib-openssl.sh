@@ -13,7 +13,7 @@ die() {
     printf '%s: error: %s\n' "${0##*/}" "$1" >&2
     shift
     local line
-    for line in "$@"; do printf '  %s\n' "$line" >&2; done
+    for line in "$@"; do printf '  %s\n' "${line//$'\n'/$'\n'  }" >&2; done
     exit 1
 }
 
