@@ -52,12 +52,17 @@ patched_openssl() {
     echo "$prefix"
 }
 
-# build PREFIX PACKAGE...: builds these packages, optimised, against the OpenSSL in PREFIX.
+# build PREFIX PACKAGE... [OPTION...]: builds these packages, optimised, against the OpenSSL in PREFIX. Options, such as
+# --lib or --bin NAME, go to cargo.
 build() {
-    local prefix=$1 package options=()
+    local prefix=$1 options=()
     shift
-    for package in "$@"; do options+=(-p "$package"); done
     say "building $* (cargo)"
+    while (($# > 0)) && [[ $1 != --* ]]; do
+        options+=(-p "$1")
+        shift
+    done
+    options+=("$@")
     OPENSSL_DIR=$prefix cargo build --release --locked --manifest-path "$root/Cargo.toml" "${options[@]}" >&2 \
-        || die "cargo could not build $*" "its messages are above"
+        || die "cargo could not build the programs" "its messages are above"
 }
