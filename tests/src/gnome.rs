@@ -118,13 +118,10 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        let kill = |signal: &str| {
-            let group = format!("-{}", self.process.id());
-            // Fails only when the whole group is gone.
-            let _ = Command::new("kill").args([signal, "--", &group]).output();
-        };
-        kill("-TERM");
+        // Fails only when the whole group is gone.
+        let kill = |signal: &str| proc::try_signal(&format!("-{}", self.process.id()), signal);
+        kill("TERM");
         std::thread::sleep(Duration::from_millis(500));
-        kill("-KILL");
+        kill("KILL");
     }
 }

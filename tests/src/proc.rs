@@ -87,7 +87,7 @@ impl Process {
     /// Sends it a signal by name, for example `HUP`.
     ///
     /// # Panics
-    /// It has ended already, or there is no program `kill`.
+    /// It has ended already.
     pub fn signal(&self, name: &str) {
         signal(self.id(), name);
     }
@@ -208,10 +208,20 @@ fn collect(
 /// Sends a signal to a process by name, for example `HUP`.
 ///
 /// # Panics
-/// There is no such process, or no program `kill`.
+/// There is no such process.
 pub fn signal(process: u32, name: &str) {
-    let status = Command::new("kill").args([format!("-{name}"), process.to_string()]).status();
-    assert!(status.expect("the program kill").success(), "there is no process {process} to get {name}");
+    assert!(try_signal(&process.to_string(), name), "there is no process {process} to get {name}");
+}
+
+/// Sends a signal to a process, or with a minus before its id to the group that it leads; whether there was one to get it.
+///
+/// # Panics
+/// There is no shell.
+pub fn try_signal(process: &str, name: &str) -> bool {
+    // The shell's own command: a small Debian has no other.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "kill -s \"$0\" -- \"$1\" 2>/dev/null", name, process]);
+    shell.status().expect("a shell").success()
 }
 
 /// Whether a process runs: it exists and is not a zombie that nobody has waited for.

@@ -76,7 +76,9 @@ fn started(running: Result<Running, Finished>) -> Running {
 fn curl(bed: &Bed, conf: &Path, scheme: &str, address: SocketAddr, arguments: &[&str]) -> Finished {
     let authority = bed.certificate.certificate.display().to_string();
     let url = format!("{scheme}://localhost:{}/", address.port());
-    let mut all = vec!["-sS", "--max-time", "60", "--cacert", &authority];
+    // A small system may have no name for itself.
+    let name = format!("localhost:{}:127.0.0.1", address.port());
+    let mut all = vec!["-sS", "--max-time", "60", "--resolve", &name, "--cacert", &authority];
     all.extend_from_slice(arguments);
     all.push(&url);
     App::curl().run(conf, &all)
