@@ -4,8 +4,8 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
+use crate::backend::Kernels;
 use crate::backend::multiplier::{Multiplier, Operand, Prepared, Transformed};
-use crate::backend::{Kernels, with_backend};
 use crate::codec::{key, radix, small};
 use crate::ct::{self, Disclosed};
 use crate::drbg::Drbg;
@@ -26,7 +26,7 @@ use crate::wipe::{Array, Secret};
 /// # Errors
 /// [`Error::Random`] if the random source fails.
 pub fn generate_key<P: Params>(mut rng: &mut (impl RandomSource + ?Sized)) -> Result<KeyPair<P>, Error> {
-    with_backend!(k => key_gen(&mut rng, k))
+    P::generate_key(&mut rng)
 }
 
 /// Makes a session key and the ciphertext that carries it to the holder of the secret key (Encap).
@@ -39,11 +39,7 @@ pub fn encapsulate<P: Params>(
     key: &PublicKey<P>,
     mut rng: &mut (impl RandomSource + ?Sized),
 ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
-    with_backend!(k => {
-        let m = &mut Multiplier::new(k);
-        let (h, hash) = (open_public(key.as_bytes(), m, k), hash_of(hash::PUBLIC_KEY, key.as_bytes(), k));
-        encap(&Recipient { h: h.view().into(), hash: &hash }, &mut rng, m, k)
-    })
+    P::encapsulate(key, &mut rng)
 }
 
 /// Recovers the session key (Decap).
@@ -51,19 +47,11 @@ pub fn encapsulate<P: Params>(
 /// There is no error: a ciphertext that [`encapsulate`] did not make for this key yields a secret that depends on the
 /// secret key and the ciphertext (implicit rejection), in the same time.
 pub fn decapsulate<P: Params>(ciphertext: &Ciphertext<P>, key: &SecretKey<P>) -> SharedSecret {
-    let key = key::split::<P>(key.as_bytes());
-    with_backend!(k => {
-        let m = &mut Multiplier::new(k);
-        let (f, g_recip) = (small::decode_rq(key.f, k).transform(m), small::decode_r3(key.g_recip, k).transform(m));
-        let (h, rho_hash) = (open_public(key.public_key, m, k), hash_of(hash::INPUT, key.rho, k));
-        let recipient = Recipient { h: h.view().into(), hash: key.public_key_hash };
-        let owner = Owner { f: f.view().into(), g_recip: g_recip.view().into(), recipient, rho_hash: &rho_hash };
-        decap(ciphertext, &owner, m, k)
-    })
+    P::decapsulate(ciphertext, key)
 }
 
 /// KeyGen.
-fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<KeyPair<P>, Error> {
+pub(crate) fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<KeyPair<P>, Error> {
     let (g, g_recip) = loop {
         let g = sampling::small::<P>(&draw(rng, element_bytes::<P>())?);
         let (g_recip, invertible) = g.recip(k);
@@ -111,6 +99,28 @@ fn hash_of(prefix: u8, bytes: &[u8], k: impl Kernels) -> Zeroizing<Hash> {
     let mut hash = Zeroizing::new([0; HASH_BYTES]);
     hash_into(prefix, [bytes, &[]], &mut hash, k);
     hash
+}
+
+/// Encap to the holder of a public key.
+pub(crate) fn encap_to<P: Params>(
+    key: &PublicKey<P>,
+    rng: &mut dyn RandomSource,
+    k: impl Kernels,
+) -> Result<(Ciphertext<P>, SharedSecret), Error> {
+    let m = &mut Multiplier::new(k);
+    let (h, hash) = (open_public(key.as_bytes(), m, k), hash_of(hash::PUBLIC_KEY, key.as_bytes(), k));
+    encap(&Recipient { h: h.view().into(), hash: &hash }, rng, m, k)
+}
+
+/// Decap with a secret key.
+pub(crate) fn decap_with<P: Params>(ciphertext: &Ciphertext<P>, key: &SecretKey<P>, k: impl Kernels) -> SharedSecret {
+    let key = key::split::<P>(key.as_bytes());
+    let m = &mut Multiplier::new(k);
+    let (f, g_recip) = (small::decode_rq(key.f, k).transform(m), small::decode_r3(key.g_recip, k).transform(m));
+    let (h, rho_hash) = (open_public(key.public_key, m, k), hash_of(hash::INPUT, key.rho, k));
+    let recipient = Recipient { h: h.view().into(), hash: key.public_key_hash };
+    let owner = Owner { f: f.view().into(), g_recip: g_recip.view().into(), recipient, rho_hash: &rho_hash };
+    decap(ciphertext, &owner, m, k)
 }
 
 /// Encap.
@@ -184,7 +194,11 @@ pub struct PreparedPublicKey<P: Params> {
 impl<P: Params> PreparedPublicKey<P> {
     /// Prepares a public key.
     pub fn new(key: &PublicKey<P>) -> Self {
-        with_backend!(k => Self::from_parts(key.as_bytes(), *hash_of(hash::PUBLIC_KEY, key.as_bytes(), k), k))
+        P::prepare_public(key)
+    }
+
+    pub(crate) fn prepare(key: &PublicKey<P>, k: impl Kernels) -> Self {
+        Self::from_parts(key.as_bytes(), *hash_of(hash::PUBLIC_KEY, key.as_bytes(), k), k)
     }
 
     fn from_parts<K: Kernels>(key: &[u8], hash: Hash, k: K) -> Self {
@@ -201,7 +215,15 @@ impl<P: Params> PreparedPublicKey<P> {
         &self,
         mut rng: &mut (impl RandomSource + ?Sized),
     ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
-        with_backend!(k => encap(&self.recipient(), &mut rng, &mut Multiplier::new(k), k))
+        P::encapsulate_prepared(self, &mut rng)
+    }
+
+    pub(crate) fn encap(
+        &self,
+        rng: &mut dyn RandomSource,
+        k: impl Kernels,
+    ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
+        encap(&self.recipient(), rng, &mut Multiplier::new(k), k)
     }
 
     fn recipient(&self) -> Recipient<'_, P> {
@@ -229,30 +251,36 @@ pub struct PreparedSecretKey<P: Params> {
 impl<P: Params> PreparedSecretKey<P> {
     /// Prepares a secret key.
     pub fn new(key: &SecretKey<P>) -> Self {
+        P::prepare_secret(key)
+    }
+
+    pub(crate) fn prepare(key: &SecretKey<P>, k: impl Kernels) -> Self {
         let key = key::split::<P>(key.as_bytes());
-        with_backend!(k => {
-            let m = &mut Multiplier::new(k);
-            let (f, g_recip) = (small::decode_rq(key.f, k).transform(m), small::decode_r3(key.g_recip, k).transform(m));
-            let mut rho_hash = Secret::<Hash>::zeroed();
-            hash_into(hash::INPUT, [key.rho, &[]], &mut rho_hash, k);
-            Self {
-                f: m.prepare(&f),
-                g_recip: m.prepare(&g_recip),
-                public: PreparedPublicKey::from_parts(key.public_key, *key.public_key_hash, k),
-                rho_hash,
-            }
-        })
+        let m = &mut Multiplier::new(k);
+        let (f, g_recip) = (small::decode_rq(key.f, k).transform(m), small::decode_r3(key.g_recip, k).transform(m));
+        let mut rho_hash = Secret::<Hash>::zeroed();
+        hash_into(hash::INPUT, [key.rho, &[]], &mut rho_hash, k);
+        Self {
+            f: m.prepare(&f),
+            g_recip: m.prepare(&g_recip),
+            public: PreparedPublicKey::from_parts(key.public_key, *key.public_key_hash, k),
+            rho_hash,
+        }
     }
 
     /// The same as [`decapsulate`] with the key that was prepared.
     pub fn decapsulate(&self, ciphertext: &Ciphertext<P>) -> SharedSecret {
+        P::decapsulate_prepared(ciphertext, self)
+    }
+
+    pub(crate) fn decap(&self, ciphertext: &Ciphertext<P>, k: impl Kernels) -> SharedSecret {
         let owner = Owner {
             f: (&self.f).into(),
             g_recip: (&self.g_recip).into(),
             recipient: self.public.recipient(),
             rho_hash: &self.rho_hash,
         };
-        with_backend!(k => decap(ciphertext, &owner, &mut Multiplier::new(k), k))
+        decap(ciphertext, &owner, &mut Multiplier::new(k), k)
     }
 }
 
