@@ -203,6 +203,8 @@ pub(crate) trait Bits: Copy {
 pub(crate) trait Kernel {
     /// What the kernel returns.
     type Output;
+    /// Whether it is mostly bitwise logic, for which AVX-512VL has better instructions.
+    const LOGIC: bool = false;
     /// Runs the kernel. Implementations are `#[inline(always)]`.
     fn run<V: V16>(self, token: V::Token) -> Self::Output;
 }

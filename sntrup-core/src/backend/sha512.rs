@@ -5,7 +5,7 @@
 //! first block. Four messages: lane i of every vector belongs to message i.
 
 #[cfg(target_arch = "x86_64")]
-use super::entry::avx2_kernel;
+use super::entry::{avx2_kernel, avx2_logic_kernel};
 #[cfg(target_arch = "x86_64")]
 use super::lanes::Avx2;
 #[cfg(target_arch = "x86_64")]
@@ -272,11 +272,29 @@ pub(crate) fn compress4_portable(state: &mut State4, blocks: [&[Block]; 4]) {
 }
 
 #[cfg(target_arch = "x86_64")]
-avx2_kernel! {
+avx2_logic_kernel! {
     /// [`compress4_portable`] with AVX2.
     pub(crate) fn compress4_avx2(token: Avx2, state: &mut State4, blocks: [&[Block]; 4]) {
         compress4::<avx2::Words64>(token, state, blocks);
     }
+}
+
+/// Advances two chaining values, each over its own blocks, equally many.
+///
+/// Four messages side by side take less time than two one after the other only with AVX-512VL.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn compress2_avx2(token: Avx2, [a, b]: [&mut State; 2], blocks: [&[Block]; 2]) {
+    if !token.has_avx512vl() {
+        compress_avx2(token, a, blocks[0]);
+        compress_avx2(token, b, blocks[1]);
+        return;
+    }
+    let mut both: State4 = std::array::from_fn(|i| [a[i], b[i], 0, 0]);
+    compress4_avx2(token, &mut both, [blocks[0], blocks[1], blocks[1], blocks[1]]);
+    for (i, [from_a, from_b, ..]) in both.iter().enumerate() {
+        (a[i], b[i]) = (*from_a, *from_b);
+    }
+    both.as_flattened_mut().zeroize();
 }
 
 #[inline(always)]
@@ -393,6 +411,18 @@ mod tests {
         }
     }
 
+    fn check2(compress2: impl Fn([&mut State; 2], [&[Block]; 2])) {
+        for len in lengths() {
+            let messages = [167, 89].map(|seed| message(len, seed));
+            let [a_blocks, b_blocks] = messages.each_ref().map(|message| padded(message));
+            let (mut a, mut b) = (INITIAL, INITIAL);
+            compress2([&mut a, &mut b], [&a_blocks, &b_blocks]);
+            for (state, message) in [a, b].into_iter().zip(&messages) {
+                assert_eq!(bytes(state)[..], sha2::Sha512::digest(message)[..], "{len} bytes");
+            }
+        }
+    }
+
     #[test]
     fn agrees_with_sha2_portable() {
         check(compress_portable);
@@ -405,7 +435,10 @@ mod tests {
     fn agrees_with_sha2_avx2() {
         let token = Avx2::detect().expect("this test needs a processor with AVX2");
         check(|state, blocks| compress_avx2(token, state, blocks));
-        check4(|state, blocks| compress4_avx2(token, state, blocks));
+        for token in [token, token.without_avx512vl()] {
+            check4(|state, blocks| compress4_avx2(token, state, blocks));
+            check2(|states, blocks| compress2_avx2(token, states, blocks));
+        }
     }
 
     #[test]
