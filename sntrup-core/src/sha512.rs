@@ -1,8 +1,6 @@
 //! SHA-512 (FIPS 180-4): padding around the compression function of the backend, for messages in parts, one or two at
 //! once, and for four messages of equal length at once.
 
-use zeroize::Zeroize;
-
 use crate::backend::Kernels;
 use crate::backend::sha512::{BLOCK_BYTES, Block, INITIAL, State, State4};
 use crate::wipe::wipe;
@@ -66,7 +64,7 @@ impl<K: Kernels> Sha512<K> {
 
 impl<K: Kernels> Drop for Sha512<K> {
     fn drop(&mut self) {
-        self.state.zeroize();
+        wipe(&mut self.state);
         wipe(&mut self.buffer);
     }
 }

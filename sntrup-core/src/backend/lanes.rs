@@ -65,13 +65,9 @@ impl<const N: usize> Place<N> {
     }
 }
 
-impl zeroize::DefaultIsZeroes for Chunk {}
-
-impl Default for Chunk {
-    fn default() -> Self {
-        Self::ZERO
-    }
-}
+#[allow(unsafe_code)]
+// SAFETY: a chunk is an array of integers, aligned to 32.
+unsafe impl crate::wipe::Plain for Chunk {}
 
 /// The lanes of consecutive chunks as one slice.
 #[inline(always)]
