@@ -25,8 +25,8 @@
 
 use std::num::NonZeroUsize;
 
+use crate::backend::Kernels;
 use crate::backend::multiplier::{Multiplier, Transformed, TransformedList};
-use crate::backend::{Kernels, with_backend};
 use crate::codec::key;
 use crate::ct::{self, Disclosed};
 use crate::drbg::Drbg;
@@ -39,7 +39,8 @@ use crate::sampling::exact;
 use crate::wipe::{Array as _, Secret};
 
 /// Most key pairs that share an inversion; bounds the working memory to about 12 MB.
-pub const MAX_BATCH: usize = 1024;
+pub const MAX_BATCH: usize = MAX.get();
+const MAX: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 
 /// Makes `count` key pairs; more than [`MAX_BATCH`] are made in several batches.
 ///
@@ -51,19 +52,17 @@ pub fn generate_batch<P: Params>(
     count: NonZeroUsize,
     mut rng: &mut (impl RandomSource + ?Sized),
 ) -> Result<Vec<KeyPair<P>>, Error> {
-    let count = count.get();
     let mut pairs = Vec::new();
-    let bytes = count.saturating_mul(P::PUBLIC_KEY_BYTES + P::SECRET_KEY_BYTES);
-    pairs.try_reserve_exact(count).map_err(|_| Error::Memory { bytes })?;
-    while pairs.len() < count {
-        let n = (count - pairs.len()).min(MAX_BATCH);
-        with_backend!(k => batch(n, &mut pairs, &mut Drbg::new(&mut rng, k)?, k));
+    let bytes = count.get().saturating_mul(P::PUBLIC_KEY_BYTES + P::SECRET_KEY_BYTES);
+    pairs.try_reserve_exact(count.get()).map_err(|_| Error::Memory { bytes })?;
+    while let Some(left) = NonZeroUsize::new(count.get() - pairs.len()) {
+        P::generate_batch(left.min(MAX), &mut pairs, &mut rng)?;
     }
     Ok(pairs)
 }
 
 /// Where a batch takes its elements from.
-trait Source<K: Kernels> {
+pub(crate) trait Source<K: Kernels> {
     /// A uniform small element.
     fn small<P: Params>(&mut self) -> R3<P>;
     /// `n` uniform short elements.
@@ -93,7 +92,7 @@ impl<K: Kernels> Source<K> for Drbg<K> {
 }
 
 /// Adds a batch of `n` pairs to `pairs`.
-fn batch<P: Params, K: Kernels>(n: usize, pairs: &mut Vec<KeyPair<P>>, source: &mut impl Source<K>, k: K) {
+pub(crate) fn batch<P: Params, K: Kernels>(n: usize, pairs: &mut Vec<KeyPair<P>>, source: &mut impl Source<K>, k: K) {
     let m = &mut Multiplier::new(k);
     // The transforms of all u_i, f_i and g_i, in this order.
     let points = &mut TransformedList::zeros(3 * n);
