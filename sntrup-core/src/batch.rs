@@ -92,10 +92,15 @@ impl<K: Kernels> Source<K> for Drbg<K> {
 }
 
 /// Adds a batch of `n` pairs to `pairs`.
-pub(crate) fn batch<P: Params, K: Kernels>(n: usize, pairs: &mut Vec<KeyPair<P>>, source: &mut impl Source<K>, k: K) {
+pub(crate) fn batch<P: Params, K: Kernels>(
+    n: usize,
+    pairs: &mut Vec<KeyPair<P>>,
+    source: &mut impl Source<K>,
+    k: K,
+) -> Result<(), Error> {
     let m = &mut Multiplier::new(k);
     // The transforms of all u_i, f_i and g_i, in this order.
-    let points = &mut TransformedList::zeros(3 * n);
+    let points = &mut TransformedList::zeros(3 * n)?;
     let (u, f, g) = (|i| i, |i| n + i, |i| 2 * n + i);
 
     let short = source.short::<P>(n);
@@ -152,6 +157,7 @@ pub(crate) fn batch<P: Params, K: Kernels>(n: usize, pairs: &mut Vec<KeyPair<P>>
         }
     }
     key::hash_public_keys(&mut pairs[first..], k);
+    Ok(())
 }
 
 /// A small element; not one that the cubic factor of x^p - x - 1 modulo 3, if there is one, divides.
@@ -213,7 +219,7 @@ mod tests {
         for (n, bad) in [(1, 0), (4, 0), (4, 2), (4, 3)] {
             let mut source = NoInverse { inner: Drbg::new(&mut Seed, Portable).unwrap(), bad, small: 0, short: 0 };
             let mut pairs = Vec::<KeyPair<P>>::new();
-            batch(n, &mut pairs, &mut source, Portable);
+            batch(n, &mut pairs, &mut source, Portable).unwrap();
             assert_eq!((pairs.len(), source.short), (n, 1));
             if P::P == 653 {
                 assert!(source.small > n && source.small <= n + 4, "{} elements for {n}", source.small);

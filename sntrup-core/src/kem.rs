@@ -62,8 +62,10 @@ pub(crate) fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) ->
     };
     let f = sampling::short::<P>(&draw(rng, element_bytes::<P>())?, k);
     let rho = draw(rng, P::SmallBytes::LEN)?;
-    // h = g/(3f). The known answers leave no random bytes for the blinding of the inversion; rho, which is random and
-    // independent of f and g, gives its seed.
+    // h = g/(3f). The known answers leave no random bytes for the blinding of the inversion, so its seed is Hash_5(rho). That
+    // is as good as random bytes of its own: rho holds at least 1300 uniform bits that are independent of f and g, nobody but
+    // the key's owner learns them, and their only other use is Hash_3(rho), which tells nothing of Hash_5(rho) since the
+    // prefixes keep the two apart (the specification uses 0 to 4).
     let m = &mut Multiplier::new(k);
     let seed = hash_of(hash::BLINDING, &rho, k);
     let reciprocal = Folded::reciprocal_of_three(f.transform(m).view(), &mut Drbg::from_seed(&seed, k), m);

@@ -69,8 +69,7 @@ macro_rules! operations {
                 pairs: &mut Vec<KeyPair<Self>>,
                 rng: &mut dyn RandomSource,
             ) -> Result<(), Error> {
-                with_backend!(k => batch::batch(n.get(), pairs, &mut Drbg::new(rng, k)?, k));
-                Ok(())
+                with_backend!(k => batch::batch(n.get(), pairs, &mut Drbg::new(rng, k)?, k))
             }
 
             fn encapsulate(

@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 
 mod pool;
 
+use crate::error::Error;
 use pool::Piece;
 
 /// Numbers, and arrays of them: what can be made of zeros and forgotten without a destructor.
@@ -81,10 +82,20 @@ pub(crate) struct SecretSlice<T: Plain> {
 
 impl<T: Plain> SecretSlice<T> {
     /// `len` zeros.
-    pub(crate) fn zeroed(len: usize) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if there is no room for them.
+    pub(crate) fn try_zeroed(len: usize) -> Result<Self, Error> {
         const { assert!(align_of::<T>() <= pool::ALIGNMENT) };
-        let bytes = len.checked_mul(size_of::<T>()).expect("no memory is as large");
-        Self { piece: Piece::zeroed(bytes), len, elements: PhantomData }
+        let bytes = len.saturating_mul(size_of::<T>());
+        let piece = Piece::zeroed(bytes).ok_or(Error::Memory { bytes })?;
+        Ok(Self { piece, len, elements: PhantomData })
+    }
+
+    /// `len` zeros, for few kilobytes: if there is no memory even for those, it panics, so that a caller who cannot afford to
+    /// end with the process can catch that.
+    pub(crate) fn zeroed(len: usize) -> Self {
+        Self::try_zeroed(len).unwrap_or_else(|error| panic!("{error}"))
     }
 }
 

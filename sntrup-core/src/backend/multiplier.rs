@@ -10,6 +10,7 @@ use super::transform::phi17::Ring761;
 use super::transform::{
     Finish, Fold, Forward, Interpolate, Multiply, MultiplyPrepared, PREPARED_FACTOR, Prepare, Row, Transform,
 };
+use crate::error::Error;
 use crate::params::{Params, Sntrup653, Sntrup761, Sntrup857};
 use crate::wipe::{Array, SecretSlice};
 use std::marker::PhantomData;
@@ -84,8 +85,11 @@ impl<P: Params> TransformedList<P> {
     const POINTS: usize = with_ring!(P, Ring => Ring::POINTS);
 
     /// `n` transforms of zero.
-    pub(crate) fn zeros(n: usize) -> Self {
-        Self(SecretChunks::zeroed(n * Self::POINTS), PhantomData)
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if there is no room for them.
+    pub(crate) fn zeros(n: usize) -> Result<Self, Error> {
+        Ok(Self(SecretChunks::try_zeroed(n * Self::POINTS)?, PhantomData))
     }
 
     /// Number `i`, to be read by a product.

@@ -5,7 +5,7 @@
 //! a thread hold 16 pieces of each size up to 4 kB and 64 kB of each larger one, and are freed when the thread ends.
 #![allow(unsafe_code)]
 
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 
@@ -67,7 +67,7 @@ thread_local! {
 }
 
 fn layout(bytes: usize) -> Layout {
-    Layout::from_size_align(bytes, ALIGNMENT).expect("no memory is as large")
+    Layout::from_size_align(bytes, ALIGNMENT).expect("a piece that exists is no larger than memory")
 }
 
 /// An exclusively owned piece of memory. Its owner wipes it before it is dropped.
@@ -84,18 +84,18 @@ unsafe impl Send for Piece {}
 unsafe impl Sync for Piece {}
 
 impl Piece {
-    /// At least `bytes` bytes, zero and aligned to [`ALIGNMENT`].
-    pub(super) fn zeroed(bytes: usize) -> Self {
+    /// At least `bytes` bytes, zero and aligned to [`ALIGNMENT`]; `None` if there is no memory for them.
+    pub(super) fn zeroed(bytes: usize) -> Option<Self> {
         let size = size_number(bytes);
         let bytes = size.map_or(bytes, |size| ALIGNMENT << size);
         // A thread that is ending has no shelves any more.
         let kept = size.and_then(|size| SHELVES.try_with(|shelves| shelves.borrow_mut().pop(size)).ok().flatten());
-        let start = kept.unwrap_or_else(|| {
+        let start = match kept {
+            Some(start) => start,
             // SAFETY: `bytes` is not zero.
-            let start = unsafe { alloc_zeroed(layout(bytes)) };
-            NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout(bytes)))
-        });
-        Self { start, bytes }
+            None => NonNull::new(unsafe { alloc_zeroed(Layout::from_size_align(bytes, ALIGNMENT).ok()?) })?,
+        };
+        Some(Self { start, bytes })
     }
 
     /// The first byte.
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn pieces_are_as_large_as_asked_for_and_aligned() {
         for bytes in (0..300).chain([4095, 4096, 4097, 16_384, 16_385, 100_000]) {
-            let piece = Piece::zeroed(bytes);
+            let piece = Piece::zeroed(bytes).unwrap();
             assert!(piece.bytes >= bytes.max(1));
             assert_eq!(piece.start() as usize & (ALIGNMENT - 1), 0);
         }
@@ -137,9 +137,9 @@ mod tests {
     fn a_thread_keeps_a_bounded_number_of_pieces() {
         std::thread::spawn(|| {
             for size in 0..SIZES {
-                drop((0..100).map(|_| Piece::zeroed(ALIGNMENT << size)).collect::<Vec<_>>());
+                drop((0..100).map(|_| Piece::zeroed(ALIGNMENT << size).unwrap()).collect::<Vec<_>>());
             }
-            drop((0..100).map(|_| Piece::zeroed((ALIGNMENT << SIZES) + 1)).collect::<Vec<_>>());
+            drop((0..100).map(|_| Piece::zeroed((ALIGNMENT << SIZES) + 1).unwrap()).collect::<Vec<_>>());
             let kept = SHELVES.with_borrow(|shelves| shelves.0.map(|shelf| shelf.count));
             assert_eq!(kept, [16, 16, 16, 16, 16, 16, 16, 8, 4]);
         })
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_piece_comes_back_to_the_next_owner() {
-        let start = Piece::zeroed(1000).start();
-        assert_eq!(Piece::zeroed(900).start(), start);
+        let start = Piece::zeroed(1000).unwrap().start();
+        assert_eq!(Piece::zeroed(900).unwrap().start(), start);
     }
 }
