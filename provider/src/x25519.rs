@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn both_implementations_give_the_published_answers() {
         assert!(graviola_runs(), "this test needs a processor that runs both");
-        let alice = hex("77076d0a7318a57d3c16c17251b26645df4c2f92ebc0992ac177fba51db92c2a");
+        let alice = hex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a");
         let alice_share = hex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a");
         let bob = hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb");
         let bob_share = hex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f");

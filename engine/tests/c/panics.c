@@ -1,6 +1,6 @@
 /* L9: a panic in Rust never crosses into C. Needs the engine built with the feature fault-injection: each callback is made
  * to panic once; the call fails with an error entry, the process lives, and the same call works the next time. */
-#include "harness.h"
+#include "module.h"
 
 static ENGINE *e;
 static const struct scheme *s = SCHEMES;
