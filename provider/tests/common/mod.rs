@@ -7,6 +7,7 @@ mod evp;
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use evp::{Place, Target, clean_environment, pass, path, run, scratch, source_of, succeed};
 
@@ -47,7 +48,11 @@ impl Target {
             self.module.display(),
             lines.join("\n")
         );
-        fs::write(&file, text).expect("the configuration can be written");
+        // Put into place in one step: tests that run at the same time may read a file of this name.
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let unfinished = file.with_extension(format!("{}.new", COUNT.fetch_add(1, Ordering::Relaxed)));
+        fs::write(&unfinished, text).expect("the configuration can be written");
+        fs::rename(&unfinished, &file).expect("the configuration can be put into place");
         file
     }
 }
