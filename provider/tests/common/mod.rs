@@ -26,7 +26,7 @@ impl Target {
 
     /// Debian 13's.
     pub(crate) fn openssl_3_5() -> Self {
-        Self::debian("openssl-3.5", "OpenSSL 3.5.")
+        Self::debian("debian13", "OpenSSL 3.5.")
     }
 
     /// The one that Debian's next release will have.
