@@ -6,7 +6,9 @@ use engntru_tests::backend::Backend;
 use engntru_tests::bed::{self, Bed, Kem, PATIENCE, PROVIDER_KEMS, X25519};
 use engntru_tests::conf::Conf;
 use engntru_tests::env;
+use engntru_tests::gnome;
 use engntru_tests::proc::{self, Finished, Process};
+use engntru_tests::show;
 use engntru_tests::tap::{Settings, Tap};
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -210,6 +212,40 @@ fn line_through(address: SocketAddr) -> String {
     let mut line = String::new();
     BufReader::new(&stream).read_line(&mut line).expect("stunnel answers");
     line.trim().to_owned()
+}
+
+/// glib-networking's OpenSSL backend on the system's library: a Gio client, as GNOME's programs are.
+#[test]
+fn gio() {
+    let bed = Bed::new();
+    for kem in PROVIDER_KEMS {
+        let file = conf(&bed, kem);
+        let server = bed.server(&bed.system.with_conf(file.clone()), &[]);
+        let tap = Tap::start(server.address, Settings::default()).unwrap();
+        let authority = &bed.certificate.certificate;
+        let command = gnome::gio_client(gnome::Backend::System, &file, authority, tap.address().port(), 1);
+        let end = proc::run(command, PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+        assert!(end.status.success() && end.stdout.contains("niaga kcab dna ereht"), "{}", end.all());
+        assert_eq!(negotiated(&tap).0, Some(kem.group));
+    }
+}
+
+/// GNOME Web opens a page with images over the hybrid, from a stunnel of Debian 12; every connection has fresh shares.
+#[test]
+fn gnome_web() {
+    let bed = Bed::new();
+    let kem = PROVIDER_KEMS[2];
+    let picture = show::pictures().join("epiphany-X25519sntrup761.png");
+    let stunnel = App::debian12("stunnel 5.68 of Debian 12", "usr/bin/stunnel4");
+    let view = show::browse_on(&bed, kem, &picture, gnome::Backend::System, &stunnel, &conf(&bed, kem));
+    assert!(view.connections.len() > show::IMAGES, "{} connections", view.connections.len());
+    let mut shares = HashSet::new();
+    for said in &view.connections {
+        assert_eq!(said.negotiated().expect("a ServerHello").group, Some(kem.group));
+        let hello = said.client_hellos()[0];
+        assert!(shares.insert(hello.share(kem.group).expect("a share").to_vec()), "a public key came twice");
+    }
+    assert!(view.colours > 200, "{}: the picture has {} colours", picture.display(), view.colours);
 }
 
 /// A wrong name in the list of an application that has one of its own is reported by name; nothing starts.
