@@ -124,7 +124,7 @@ fn exercise<P: Params>(public: &[u8], secret: &SecretKey<P>, rng: &mut SecretSou
 
     for (ciphertext, shared) in [encapsulate(&public, rng)?, prepared_public.encapsulate(rng)?] {
         let good = published(ciphertext.as_bytes());
-        let forgeries = forgeries::<P>(&good);
+        let forgeries = forgeries(&good);
         for (bytes, genuine) in std::iter::once((&good, true)).chain(forgeries.iter().map(|forged| (forged, false))) {
             let ciphertext = Ciphertext::<P>::from_bytes(bytes)?;
             same(&shared, &decapsulate(&ciphertext, &secret), genuine)?;
@@ -135,7 +135,7 @@ fn exercise<P: Params>(public: &[u8], secret: &SecretKey<P>, rng: &mut SecretSou
 }
 
 /// Ciphertexts that are not genuine: body or confirmation changed by a bit, the ends of the range, noise.
-fn forgeries<P: Params>(good: &[u8]) -> Vec<Vec<u8>> {
+fn forgeries(good: &[u8]) -> Vec<Vec<u8>> {
     let flipped = |position: usize| {
         let mut bytes = good.to_vec();
         bytes[position] ^= 1;
