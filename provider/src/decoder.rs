@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
-use std::ptr;
+use std::sync::atomic::AtomicPtr;
 
 use zeroize::Zeroizing;
 
@@ -64,19 +64,16 @@ unsafe extern "C" fn decode<K: Key, T: Shape>(
 /// # Safety
 /// `tell` may be called with `arg`.
 unsafe fn hand_over<K: Key>(core: Core, key: K, tell: OSSL_CALLBACK, arg: *mut c_void) -> bool {
-    let mut object = Given(Box::new(Object::of(core, key))).into_c();
-    let reference = ptr::from_mut(&mut object).cast::<u8>();
-    // SAFETY: the bytes of a pointer. `load` writes to them during the call, by the address, as C does.
-    let bytes = unsafe { std::slice::from_raw_parts(reference, size_of::<*mut c_void>()) };
+    let place = AtomicPtr::new(Given(Box::new(Object::of(core, key))).into_c());
     let params = array([
         (c"type", Value::Int(&sys::OSSL_OBJECT_PKEY)),
         (c"data-type", Value::Utf8(K::NAME)),
-        (c"reference", Value::Octets(bytes)),
+        (c"reference", Value::Place(&place)),
     ]);
     // SAFETY: the caller's contract; the array lives through the call. What nobody took is freed.
     unsafe {
         let taken = tell(params.as_ptr(), arg) == 1;
-        drop(handles::take_back::<Object<K>>(ptr::read_volatile(&object)));
+        drop(handles::take_back::<Object<K>>(place.into_inner()));
         taken
     }
 }

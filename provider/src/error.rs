@@ -13,7 +13,6 @@ codes! {
     KeyNew = 110, c"keymgmt_new";
     KeyFree = 111, c"keymgmt_free";
     KeyDup = 112, c"keymgmt_dup";
-    KeyLoad = 113, c"keymgmt_load";
     KeyHas = 114, c"keymgmt_has";
     KeyMatch = 115, c"keymgmt_match";
     KeyValidate = 116, c"keymgmt_validate";

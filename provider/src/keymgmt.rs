@@ -5,6 +5,9 @@
 
 use std::ffi::{CStr, c_int, c_void};
 use std::marker::PhantomData;
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::error::{Error, Function, Reason};
 use crate::ffi::guard::{self as door, Answer, Done, Nothing, guard, on};
@@ -91,7 +94,7 @@ unsafe extern "C" fn dup<K: Key>(key: *const c_void, selection: c_int) -> *mut c
             let core = object.core();
             let copy = match object.peek() {
                 Some(key) if selects(selection, sys::OSSL_KEYMGMT_SELECT_PRIVATE_KEY) => {
-                    Object::of(core, std::sync::Arc::clone(key))
+                    Object::of(core, Arc::clone(key))
                 }
                 Some(key) if selects(selection, sys::OSSL_KEYMGMT_SELECT_PUBLIC_KEY) => {
                     Object::of(core, K::from_public(key.public())?)
@@ -105,11 +108,11 @@ unsafe extern "C" fn dup<K: Key>(key: *const c_void, selection: c_int) -> *mut c
 
 /// Takes over the object that a decoder of ours made; the reference is the place of its address.
 unsafe extern "C" fn load<K: Key>(reference: *const c_void, size: usize) -> *mut c_void {
-    if reference.is_null() || size != size_of::<*mut c_void>() {
-        return std::ptr::null_mut();
-    }
-    // SAFETY: the decoder gives the place, and looks afterwards whether the address was taken.
-    unsafe { std::mem::replace(&mut *reference.cast_mut().cast::<*mut c_void>(), std::ptr::null_mut()) }
+    // SAFETY: OpenSSL hands on what the decoder gave, which looks afterwards whether the address was taken.
+    let place = unsafe { reference.cast::<AtomicPtr<c_void>>().as_ref() };
+    place
+        .filter(|_| size == size_of::<*mut c_void>())
+        .map_or(ptr::null_mut(), |place| place.swap(ptr::null_mut(), Ordering::AcqRel))
 }
 
 unsafe extern "C" fn gen_init<K: Key>(
@@ -303,7 +306,7 @@ static KEY_TYPES: Description<3> =
     Description::new([(PUB, sys::OSSL_PARAM_OCTET_STRING), (PRIV, sys::OSSL_PARAM_OCTET_STRING), LAST]);
 
 unsafe extern "C" fn key_types(selection: c_int) -> *const OSSL_PARAM {
-    if selects(selection, sys::OSSL_KEYMGMT_SELECT_KEYPAIR) { KEY_TYPES.as_ptr() } else { std::ptr::null() }
+    if selects(selection, sys::OSSL_KEYMGMT_SELECT_KEYPAIR) { KEY_TYPES.as_ptr() } else { ptr::null() }
 }
 
 unsafe extern "C" fn export<K: Key>(

@@ -95,7 +95,13 @@ pub(crate) unsafe extern "C" fn OSSL_provider_init(
     // SAFETY: OpenSSL gives its table with its handle.
     let Some(core) = (unsafe { Core::read_table(handle, from_core) }) else { return 0 };
     guard(core, Function::Init, || {
-        let provider = Provider::load(core).inspect_err(complain)?;
+        let provider = Provider::load(core).inspect_err(|error| {
+            complain(error);
+            // Settings before the wrong one were made; nobody else wants them.
+            if LOADINGS.load(Ordering::Acquire) == 0 {
+                reset();
+            }
+        })?;
         LOADINGS.fetch_add(1, Ordering::AcqRel);
         // SAFETY: OpenSSL gives places for both; it hands the context back to `teardown`.
         unsafe {

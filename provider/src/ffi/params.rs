@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::marker::PhantomData;
 use std::ptr;
+use std::sync::atomic::AtomicPtr;
 
 use super::sys::{self, OSSL_PARAM};
 use crate::error::{Error, Reason};
@@ -52,6 +53,8 @@ pub(crate) enum Value<'v> {
     Utf8(&'v CStr),
     /// Bytes that the receiver copies.
     Octets(&'v [u8]),
+    /// The address of an object, which the receiver may take away, as bytes.
+    Place(&'v AtomicPtr<c_void>),
     /// A place for the address of text that stays with the answerer.
     Utf8Ptr(&'v mut *const c_char),
 }
@@ -91,6 +94,9 @@ pub(crate) fn array<'v>(values: impl IntoIterator<Item = (&'v CStr, Value<'v>)>)
                 }
                 Value::Octets(bytes) => {
                     (sys::OSSL_PARAM_OCTET_STRING, bytes.as_ptr().cast::<c_void>().cast_mut(), bytes.len())
+                }
+                Value::Place(place) => {
+                    (sys::OSSL_PARAM_OCTET_STRING, place.as_ptr().cast::<c_void>(), size_of::<*mut c_void>())
                 }
                 Value::Utf8Ptr(place) => (sys::OSSL_PARAM_UTF8_PTR, ptr::from_mut(place).cast::<c_void>(), 0),
             };
