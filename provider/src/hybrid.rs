@@ -8,7 +8,7 @@
 use std::ffi::CStr;
 
 use sntrup_core::{Params, RandomSource, SHARED_SECRET_BYTES, Sntrup761};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::{Error, Reason};
 use crate::key::{Key, require_length};
@@ -112,7 +112,7 @@ impl Key for Hybrid {
     }
 }
 
-/// Writes X25519's secret, then lets `ntru` write its own behind it.
+/// Writes X25519's secret, then lets `ntru` write its own behind it; if that fails, nothing of the first is left.
 ///
 /// Errors: [`Reason::BadPoint`], and those of `ntru`.
 fn agree(
@@ -124,5 +124,5 @@ fn agree(
     let too_short = || Error::new(Reason::BufferTooSmall);
     let (curve_secret, ntru_secret) = secret.split_first_chunk_mut().ok_or_else(too_short)?;
     scalar.agree(peer, curve_secret)?;
-    ntru(ntru_secret)
+    ntru(ntru_secret).inspect_err(|_| curve_secret.zeroize())
 }
