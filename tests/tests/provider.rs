@@ -5,7 +5,8 @@ use engntru_tests::bed::{
 };
 use engntru_tests::conf::Conf;
 use engntru_tests::env;
-use engntru_tests::raw::{Hello, RawPeer};
+use engntru_tests::proc::Process;
+use engntru_tests::raw::{Hello, RawPeer, RawServer, ServerReply};
 use engntru_tests::tap::{Settings, Tap};
 use engntru_tests::wire::{Alert, ClientHello, Conversation, TLS12};
 
@@ -276,5 +277,37 @@ fn malformed_client_shares_are_refused() {
         }
         let run = bed.client(&ours, server.address, &["-groups", kem.name]);
         assert!(run.succeeded() && server.is_running(), "{run:?} {}", server.log());
+    }
+}
+
+/// Server shares of a wrong size, and in the hybrid X25519 shares of small order, make the client give up with a fatal alert,
+/// and nothing worse (W6).
+#[test]
+fn malformed_server_shares_are_refused() {
+    let (bed, ours) = bed();
+    let server = RawServer::new().unwrap();
+    for kem in PROVIDER_KEMS {
+        let right = kem.ciphertext;
+        let mut shares: Vec<Vec<u8>> = [0, 1, 32, right - 1, right + 1, right + 32, kem.public_key, 15_000]
+            .map(|length| (0..length).map(|index| (index * 37 + 9) as u8 & 0x7f).collect())
+            .into();
+        if kem.group == X25519SNTRUP761 {
+            shares.push(vec![0; right]);
+        }
+        for share in shares {
+            let what = format!("{} with {} bytes", kem.name, share.len());
+            let address = server.address().unwrap().to_string();
+            let command = ours.command(&["s_client", "-connect", &address, "-groups", kem.name]);
+            let client = Process::start(command).unwrap();
+            let (mut peer, said) = server.accept(PATIENCE).unwrap().expect("a client");
+            let session_id = said.client_hellos()[0].session_id.clone();
+            let reply = ServerReply { session_id, share: Some((kem.group, share)), ..ServerReply::default() };
+            peer.send(&reply.records()).unwrap();
+            let alert = peer.answer().unwrap().client.alert;
+            assert!(alert.is_some_and(|alert| alert.level == 2), "{what}: {alert:?}");
+            drop(peer);
+            let end = client.finish(PATIENCE).unwrap();
+            assert_eq!(end.status.code(), Some(1), "{what}: {end:?}");
+        }
     }
 }
