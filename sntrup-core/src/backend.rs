@@ -51,6 +51,9 @@ pub(crate) trait Kernels: lanes::Level {
     /// Advances a SHA-512 chaining value over message blocks.
     fn compress(self, state: &mut sha512::State, blocks: &[sha512::Block]);
 
+    /// Advances two SHA-512 chaining values over as many message blocks each, side by side where that is faster.
+    fn compress2(self, states: [&mut sha512::State; 2], blocks: [&[sha512::Block]; 2]);
+
     /// Advances four SHA-512 chaining values over as many message blocks each.
     fn compress4(self, state: &mut sha512::State4, blocks: [&[sha512::Block]; 4]);
 
@@ -95,7 +98,8 @@ pub(crate) trait Kernels: lanes::Level {
 pub enum Backend {
     /// For every processor.
     Portable = 1,
-    /// For x86-64 processors with AVX2, BMI1, BMI2 and POPCNT.
+    /// For x86-64 processors with AVX2, BMI1, BMI2 and POPCNT. Some of its kernels use AVX-512VL, on 256-bit registers,
+    /// where the processor has it.
     #[cfg(target_arch = "x86_64")]
     Avx2 = 2,
 }

@@ -25,8 +25,8 @@
 
 use std::num::NonZeroUsize;
 
+use crate::backend::Kernels;
 use crate::backend::multiplier::{Multiplier, Transformed, TransformedList};
-use crate::backend::{Kernels, with_backend};
 use crate::codec::key;
 use crate::ct::{self, Disclosed};
 use crate::drbg::Drbg;
@@ -39,7 +39,8 @@ use crate::sampling::exact;
 use crate::wipe::{Array as _, Secret};
 
 /// Most key pairs that share an inversion; bounds the working memory to about 12 MB.
-pub const MAX_BATCH: usize = 1024;
+pub const MAX_BATCH: usize = MAX.get();
+const MAX: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 
 /// Makes `count` key pairs; more than [`MAX_BATCH`] are made in several batches.
 ///
@@ -51,19 +52,17 @@ pub fn generate_batch<P: Params>(
     count: NonZeroUsize,
     mut rng: &mut (impl RandomSource + ?Sized),
 ) -> Result<Vec<KeyPair<P>>, Error> {
-    let count = count.get();
     let mut pairs = Vec::new();
-    let bytes = count.saturating_mul(P::PUBLIC_KEY_BYTES + P::SECRET_KEY_BYTES);
-    pairs.try_reserve_exact(count).map_err(|_| Error::Memory { bytes })?;
-    while pairs.len() < count {
-        let n = (count - pairs.len()).min(MAX_BATCH);
-        with_backend!(k => batch(n, &mut pairs, &mut Drbg::new(&mut rng, k)?, k));
+    let bytes = count.get().saturating_mul(P::PUBLIC_KEY_BYTES + P::SECRET_KEY_BYTES);
+    pairs.try_reserve_exact(count.get()).map_err(|_| Error::Memory { bytes })?;
+    while let Some(left) = NonZeroUsize::new(count.get() - pairs.len()) {
+        P::generate_batch(left.min(MAX), &mut pairs, &mut rng)?;
     }
     Ok(pairs)
 }
 
 /// Where a batch takes its elements from.
-trait Source<K: Kernels> {
+pub(crate) trait Source<K: Kernels> {
     /// A uniform small element.
     fn small<P: Params>(&mut self) -> R3<P>;
     /// `n` uniform short elements.
@@ -93,10 +92,15 @@ impl<K: Kernels> Source<K> for Drbg<K> {
 }
 
 /// Adds a batch of `n` pairs to `pairs`.
-fn batch<P: Params, K: Kernels>(n: usize, pairs: &mut Vec<KeyPair<P>>, source: &mut impl Source<K>, k: K) {
+pub(crate) fn batch<P: Params, K: Kernels>(
+    n: usize,
+    pairs: &mut Vec<KeyPair<P>>,
+    source: &mut impl Source<K>,
+    k: K,
+) -> Result<(), Error> {
     let m = &mut Multiplier::new(k);
     // The transforms of all u_i, f_i and g_i, in this order.
-    let points = &mut TransformedList::zeros(3 * n);
+    let points = &mut TransformedList::zeros(3 * n)?;
     let (u, f, g) = (|i| i, |i| n + i, |i| 2 * n + i);
 
     let short = source.short::<P>(n);
@@ -153,6 +157,7 @@ fn batch<P: Params, K: Kernels>(n: usize, pairs: &mut Vec<KeyPair<P>>, source: &
         }
     }
     key::hash_public_keys(&mut pairs[first..], k);
+    Ok(())
 }
 
 /// A small element; not one that the cubic factor of x^p - x - 1 modulo 3, if there is one, divides.
@@ -214,7 +219,7 @@ mod tests {
         for (n, bad) in [(1, 0), (4, 0), (4, 2), (4, 3)] {
             let mut source = NoInverse { inner: Drbg::new(&mut Seed, Portable).unwrap(), bad, small: 0, short: 0 };
             let mut pairs = Vec::<KeyPair<P>>::new();
-            batch(n, &mut pairs, &mut source, Portable);
+            batch(n, &mut pairs, &mut source, Portable).unwrap();
             assert_eq!((pairs.len(), source.short), (n, 1));
             if P::P == 653 {
                 assert!(source.small > n && source.small <= n + 4, "{} elements for {n}", source.small);

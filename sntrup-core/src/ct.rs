@@ -19,7 +19,7 @@ pub(crate) fn is_zero(x: u32) -> u32 {
 /// All ones if the strings are equal, else zero; the lengths are public and must be equal.
 pub(crate) fn equal(a: &[u8], b: &[u8]) -> u32 {
     debug_assert_eq!(a.len(), b.len());
-    is_zero(a.iter().zip(b).fold(0, |sum, (x, y)| sum | u32::from(x ^ y)))
+    is_zero(a.iter().zip(b).fold(0, |sum, (x, y)| sum | (x ^ y)).into())
 }
 
 /// Copies `src` over `dst` if `mask` is all ones; leaves `dst` alone if it is zero.

@@ -17,13 +17,11 @@
 //! buffer without being wiped there. Who reads this memory later learns nothing of what was handed out before
 //! (backtracking resistance). The generator dies with the call that made it, and wipes the rest then.
 
-use zeroize::Zeroize;
-
 use crate::backend::Kernels;
 use crate::backend::chacha20::OCTET_WORDS;
 use crate::error::Error;
 use crate::rng::RandomSource;
-use crate::wipe::Secret;
+use crate::wipe::{Secret, wipe};
 
 /// Words of a ChaCha20 key.
 const KEY_WORDS: usize = 8;
@@ -76,7 +74,7 @@ impl<K: Kernels> Drbg<K> {
             let (now, later) = out.split_at_mut(n);
             let served = &mut self.buffer[self.used..self.used + n];
             now.copy_from_slice(served);
-            served.zeroize();
+            wipe(served);
             self.used += n;
             out = later;
         }
@@ -92,7 +90,7 @@ impl<K: Kernels> Drbg<K> {
                 *long = u64::from(*high) << 32 | u64::from(*low);
             }
         }
-        words.zeroize();
+        wipe(&mut words);
     }
 
     /// Fills `out` with random bytes.
@@ -105,7 +103,7 @@ impl<K: Kernels> Drbg<K> {
                 bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
             }
         }
-        words.zeroize();
+        wipe(&mut words);
     }
 
     fn refill(&mut self) {
@@ -114,7 +112,7 @@ impl<K: Kernels> Drbg<K> {
         self.kernels.keystream(&self.key, octets);
         let next_key = &mut self.buffer[..KEY_WORDS];
         self.key.copy_from_slice(next_key);
-        next_key.zeroize();
+        wipe(next_key);
         self.used = KEY_WORDS;
     }
 }

@@ -33,7 +33,7 @@ pub enum Error {
         /// The names that can be given, separated by commas.
         available: String,
     },
-    /// The operating system gave no memory for the stock of keys.
+    /// The operating system gave no memory.
     Memory {
         /// The number of bytes that were asked for.
         bytes: usize,
@@ -56,10 +56,7 @@ impl fmt::Display for Error {
                 write!(f, "backend \"{name}\" is unknown or cannot run on this processor; choose one of: {available}")
             }
             Error::Memory { bytes } => {
-                write!(
-                    f,
-                    "the operating system refused {bytes} bytes for the stock of keys; free memory or raise the limit"
-                )
+                write!(f, "the operating system refused {bytes} bytes of memory; free some or raise the limit")
             }
         }
     }

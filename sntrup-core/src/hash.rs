@@ -1,10 +1,8 @@
 //! Hash_b (specification, section "Hash functions"): the first 32 bytes of SHA-512 of the byte b and the input.
 
-use zeroize::Zeroize;
-
 use crate::backend::Kernels;
 use crate::params::HASH_BYTES;
-use crate::sha512::{sha512, sha512_half_of_four};
+use crate::sha512::{Sha512, absorb_both, sha512_half_of_four};
 
 /// A hash value.
 pub(crate) type Hash = [u8; HASH_BYTES];
@@ -24,12 +22,37 @@ pub(crate) const PUBLIC_KEY: u8 = 4;
 /// Prefix of the seed for blinding that is derived from rho; not one of the specification's.
 pub(crate) const BLINDING: u8 = 5;
 
+/// Hash_`prefix` of a string that comes in parts.
+pub(crate) struct Hasher<K: Kernels>(Sha512<K>);
+
+impl<K: Kernels> Hasher<K> {
+    pub(crate) fn new(prefix: u8, k: K) -> Self {
+        let mut hasher = Self(Sha512::new(k));
+        hasher.absorb(&[prefix]);
+        hasher
+    }
+
+    /// Appends a part.
+    pub(crate) fn absorb(&mut self, part: &[u8]) {
+        self.0.absorb(part);
+    }
+
+    /// Appends a part to each of two strings, side by side where the backend gains by it.
+    pub(crate) fn absorb_both(hashers: [&mut Self; 2], parts: [&[u8]; 2]) {
+        absorb_both(hashers.map(|hasher| &mut hasher.0), parts);
+    }
+
+    /// Writes the hash into `out`.
+    pub(crate) fn finish(self, out: &mut Hash) {
+        self.0.finish(out);
+    }
+}
+
 /// Writes Hash_`prefix` of the parts, one after the other, into `out`.
 pub(crate) fn hash_into(prefix: u8, parts: [&[u8]; 2], out: &mut Hash, k: impl Kernels) {
-    let mut full = [0; 64];
-    sha512(&[&[prefix], parts[0], parts[1]], &mut full, k);
-    out.copy_from_slice(&full[..HASH_BYTES]);
-    full.as_mut_slice().zeroize();
+    let mut hasher = Hasher::new(prefix, k);
+    parts.iter().for_each(|part| hasher.absorb(part));
+    hasher.finish(out);
 }
 
 /// Hash_4 of four public keys, at about two thirds of what they cost one by one.

@@ -4,13 +4,13 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
+use crate::backend::Kernels;
 use crate::backend::multiplier::{Multiplier, Operand, Prepared, Transformed};
-use crate::backend::{Kernels, with_backend};
 use crate::codec::{key, radix, small};
 use crate::ct::{self, Disclosed};
 use crate::drbg::Drbg;
 use crate::error::Error;
-use crate::hash::{self, Hash, hash_into};
+use crate::hash::{self, Hash, Hasher, hash_into};
 use crate::keys::{Ciphertext, KeyPair, PublicKey, SecretKey, SharedSecret};
 use crate::params::{HASH_BYTES, Params};
 use crate::ring::{Folded, R3, Rounded, Rq, Short};
@@ -26,7 +26,7 @@ use crate::wipe::{Array, Secret};
 /// # Errors
 /// [`Error::Random`] if the random source fails.
 pub fn generate_key<P: Params>(mut rng: &mut (impl RandomSource + ?Sized)) -> Result<KeyPair<P>, Error> {
-    with_backend!(k => key_gen(&mut rng, k))
+    P::generate_key(&mut rng)
 }
 
 /// Makes a session key and the ciphertext that carries it to the holder of the secret key (Encap).
@@ -39,11 +39,7 @@ pub fn encapsulate<P: Params>(
     key: &PublicKey<P>,
     mut rng: &mut (impl RandomSource + ?Sized),
 ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
-    with_backend!(k => {
-        let m = &mut Multiplier::new(k);
-        let (h, hash) = (open_public(key.as_bytes(), m, k), hash_of(hash::PUBLIC_KEY, key.as_bytes(), k));
-        encap(&Recipient { h: h.view().into(), hash: &hash }, &mut rng, m, k)
-    })
+    P::encapsulate(key, &mut rng)
 }
 
 /// Recovers the session key (Decap).
@@ -51,19 +47,11 @@ pub fn encapsulate<P: Params>(
 /// There is no error: a ciphertext that [`encapsulate`] did not make for this key yields a secret that depends on the
 /// secret key and the ciphertext (implicit rejection), in the same time.
 pub fn decapsulate<P: Params>(ciphertext: &Ciphertext<P>, key: &SecretKey<P>) -> SharedSecret {
-    let key = key::split::<P>(key.as_bytes());
-    with_backend!(k => {
-        let m = &mut Multiplier::new(k);
-        let (f, g_recip) = (small::decode_rq(key.f, k).transform(m), small::decode_r3(key.g_recip, k).transform(m));
-        let (h, rho_hash) = (open_public(key.public_key, m, k), hash_of(hash::INPUT, key.rho, k));
-        let recipient = Recipient { h: h.view().into(), hash: key.public_key_hash };
-        let owner = Owner { f: f.view().into(), g_recip: g_recip.view().into(), recipient, rho_hash: &rho_hash };
-        decap(ciphertext, &owner, m, k)
-    })
+    P::decapsulate(ciphertext, key)
 }
 
 /// KeyGen.
-fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<KeyPair<P>, Error> {
+pub(crate) fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<KeyPair<P>, Error> {
     let (g, g_recip) = loop {
         let g = sampling::small::<P>(&draw(rng, element_bytes::<P>())?);
         let (g_recip, invertible) = g.recip(k);
@@ -74,8 +62,10 @@ fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<Key
     };
     let f = sampling::short::<P>(&draw(rng, element_bytes::<P>())?, k);
     let rho = draw(rng, P::SmallBytes::LEN)?;
-    // h = g/(3f). The known answers leave no random bytes for the blinding of the inversion; rho, which is random and
-    // independent of f and g, gives its seed.
+    // h = g/(3f). The known answers leave no random bytes for the blinding of the inversion, so its seed is Hash_5(rho). That
+    // is as good as random bytes of its own: rho holds at least 1300 uniform bits that are independent of f and g, nobody but
+    // the key's owner learns them, and their only other use is Hash_3(rho), which tells nothing of Hash_5(rho) since the
+    // prefixes keep the two apart (the specification uses 0 to 4).
     let m = &mut Multiplier::new(k);
     let seed = hash_of(hash::BLINDING, &rho, k);
     let reciprocal = Folded::reciprocal_of_three(f.transform(m).view(), &mut Drbg::from_seed(&seed, k), m);
@@ -89,16 +79,28 @@ fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) -> Result<Key
 /// What Encap needs of a public key.
 struct Recipient<'a, P: Params> {
     h: Operand<'a, P>,
-    hash: &'a Hash,
+    hash: KeyHash<'a>,
+}
+
+/// Hash_4 of a public key, or the key that it is to be computed of.
+enum KeyHash<'a> {
+    Known(&'a Hash),
+    Of(&'a [u8]),
 }
 
 /// What Decap needs of a secret key.
 struct Owner<'a, P: Params> {
     f: Operand<'a, P>,
     g_recip: Operand<'a, P>,
-    recipient: Recipient<'a, P>,
-    /// Hash_3(rho).
-    rho_hash: &'a Hash,
+    h: Operand<'a, P>,
+    public_key_hash: &'a Hash,
+    rho_hash: RhoHash<'a>,
+}
+
+/// Hash_3(rho), or the rho that it is to be computed of.
+enum RhoHash<'a> {
+    Known(&'a Hash),
+    Of(&'a [u8]),
 }
 
 /// The transform of a public key's element.
@@ -113,6 +115,33 @@ fn hash_of(prefix: u8, bytes: &[u8], k: impl Kernels) -> Zeroizing<Hash> {
     hash
 }
 
+/// Encap to the holder of a public key.
+pub(crate) fn encap_to<P: Params>(
+    key: &PublicKey<P>,
+    rng: &mut dyn RandomSource,
+    k: impl Kernels,
+) -> Result<(Ciphertext<P>, SharedSecret), Error> {
+    let m = &mut Multiplier::new(k);
+    let h = open_public(key.as_bytes(), m, k);
+    encap(&Recipient { h: h.view().into(), hash: KeyHash::Of(key.as_bytes()) }, rng, m, k)
+}
+
+/// Decap with a secret key.
+pub(crate) fn decap_with<P: Params>(ciphertext: &Ciphertext<P>, key: &SecretKey<P>, k: impl Kernels) -> SharedSecret {
+    let key = key::split::<P>(key.as_bytes());
+    let m = &mut Multiplier::new(k);
+    let (f, g_recip) = (small::decode_rq(key.f, k).transform(m), small::decode_r3(key.g_recip, k).transform(m));
+    let h = open_public(key.public_key, m, k);
+    let owner = Owner {
+        f: f.view().into(),
+        g_recip: g_recip.view().into(),
+        h: h.view().into(),
+        public_key_hash: key.public_key_hash,
+        rho_hash: RhoHash::Of(key.rho),
+    };
+    decap(ciphertext, &owner, m, k)
+}
+
 /// Encap.
 fn encap<P: Params, K: Kernels>(
     recipient: &Recipient<P>,
@@ -121,9 +150,31 @@ fn encap<P: Params, K: Kernels>(
     k: K,
 ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
     let r = sampling::short::<P>(&draw(rng, element_bytes::<P>())?, k);
-    let (ciphertext, r_hash) = hide(&r, recipient, m, k);
-    let secret = SharedSecret::build(|out| hash_into(hash::SESSION, [&*r_hash, ciphertext.as_bytes()], out, k));
-    Ok((ciphertext, secret))
+    let r_hash = hash_of(hash::INPUT, encode(&r, k).as_slice(), k);
+    let c = encrypt(&r, recipient.h, m);
+    let mut session = Hasher::new(hash::SESSION, k);
+    session.absorb(&*r_hash);
+    let ciphertext = Ciphertext::build(|out| {
+        let (body, confirmation) = out.split_at_mut(P::CIPHERTEXT_BYTES - HASH_BYTES);
+        radix::encode_rounded(&c, body, k);
+        // Hash_4 of the public key and all of the session key's hash but its end do not wait for each other.
+        let mut key_hash = [0; HASH_BYTES];
+        let key_hash = match recipient.hash {
+            KeyHash::Known(hash) => {
+                session.absorb(body);
+                hash
+            }
+            KeyHash::Of(key) => {
+                let mut hasher = Hasher::new(hash::PUBLIC_KEY, k);
+                Hasher::absorb_both([&mut session, &mut hasher], [body, key]);
+                hasher.finish(&mut key_hash);
+                &key_hash
+            }
+        };
+        confirm(&r_hash, key_hash, confirmation, k);
+        session.absorb(confirmation);
+    });
+    Ok((ciphertext, SharedSecret::build(|out| session.finish(out))))
 }
 
 /// Decap.
@@ -134,33 +185,50 @@ fn decap<P: Params, K: Kernels>(
     k: K,
 ) -> SharedSecret {
     let r = decrypt(&ciphertext.as_bytes()[..P::CIPHERTEXT_BYTES - HASH_BYTES], owner, m, k);
-    let (again, mut input_hash) = hide(&r, &owner.recipient, m, k);
+    let (mut input_hash, mut rho_hash) = (Zeroizing::new([0; HASH_BYTES]), Zeroizing::new([0; HASH_BYTES]));
+    let mut hasher = Hasher::new(hash::INPUT, k);
+    match owner.rho_hash {
+        RhoHash::Known(hash) => {
+            rho_hash.copy_from_slice(hash);
+            hasher.absorb(encode(&r, k).as_slice());
+        }
+        RhoHash::Of(rho) => {
+            let mut of_rho = Hasher::new(hash::INPUT, k);
+            Hasher::absorb_both([&mut hasher, &mut of_rho], [encode(&r, k).as_slice(), rho]);
+            of_rho.finish(&mut rho_hash);
+        }
+    }
+    hasher.finish(&mut input_hash);
+    // Hide: encrypt again.
+    let c = encrypt(&r, owner.h, m);
+    let again = Ciphertext::<P>::build(|out| {
+        let (body, confirmation) = out.split_at_mut(P::CIPHERTEXT_BYTES - HASH_BYTES);
+        radix::encode_rounded(&c, body, k);
+        confirm(&input_hash, owner.public_key_hash, confirmation, k);
+    });
     let genuine = ct::equal(again.as_bytes(), ciphertext.as_bytes());
-    ct::replace_bytes(&mut *input_hash, owner.rho_hash, !genuine);
+    ct::replace_bytes(&mut *input_hash, &*rho_hash, !genuine);
     let mut prefix = [hash::SESSION];
     ct::replace_bytes(&mut prefix, &[hash::SESSION_REJECTED], !genuine);
     SharedSecret::build(|out| hash_into(prefix[0], [&*input_hash, ciphertext.as_bytes()], out, k))
 }
 
-/// Hide: the ciphertext of r, and Hash_3(r), which the session key needs too.
-fn hide<P: Params, K: Kernels>(
-    r: &Short<P>,
-    recipient: &Recipient<P>,
-    m: &mut Multiplier<P, K>,
-    k: K,
-) -> (Ciphertext<P>, Zeroizing<Hash>) {
-    let mut r_bytes = Secret::<P::SmallBytes>::zeroed();
-    small::encode::<P>(r.coeffs(), r_bytes.as_mut_slice(), k);
-    let r_hash = hash_of(hash::INPUT, r_bytes.as_slice(), k);
-    // Encrypt: c = Round(h r).
-    let c = Rounded::product(r.transform(m).view(), recipient.h, m);
-    let ciphertext = Ciphertext::build(|out| {
-        let (body, confirmation) = out.split_at_mut(P::CIPHERTEXT_BYTES - HASH_BYTES);
-        radix::encode_rounded(&c, body, k);
-        let confirmation: &mut Hash = confirmation.try_into().expect("32 bytes are left");
-        hash_into(hash::CONFIRM, [&*r_hash, recipient.hash], confirmation, k);
-    });
-    (ciphertext, r_hash)
+/// r as bytes.
+fn encode<P: Params>(r: &Short<P>, k: impl Kernels) -> Secret<P::SmallBytes> {
+    let mut bytes = Secret::<P::SmallBytes>::zeroed();
+    small::encode::<P>(r.coeffs(), bytes.as_mut_slice(), k);
+    bytes
+}
+
+/// Encrypt: c = Round(h r).
+fn encrypt<P: Params, K: Kernels>(r: &Short<P>, h: Operand<P>, m: &mut Multiplier<P, K>) -> Rounded<P> {
+    Rounded::product(r.transform(m).view(), h, m)
+}
+
+/// Writes the confirmation, Hash_2 of Hash_3(r) and Hash_4 of the public key, to the 32 bytes of `out`.
+fn confirm(r_hash: &Hash, key_hash: &Hash, out: &mut [u8], k: impl Kernels) {
+    let out = out.try_into().expect("32 bytes are left");
+    hash_into(hash::CONFIRM, [r_hash, key_hash], out, k);
 }
 
 /// Decrypt: e = 3 f c in R/q, then r = e/g in R/3; an r of the wrong weight gives way to a fixed one.
@@ -184,7 +252,11 @@ pub struct PreparedPublicKey<P: Params> {
 impl<P: Params> PreparedPublicKey<P> {
     /// Prepares a public key.
     pub fn new(key: &PublicKey<P>) -> Self {
-        with_backend!(k => Self::from_parts(key.as_bytes(), *hash_of(hash::PUBLIC_KEY, key.as_bytes(), k), k))
+        P::prepare_public(key)
+    }
+
+    pub(crate) fn prepare(key: &PublicKey<P>, k: impl Kernels) -> Self {
+        Self::from_parts(key.as_bytes(), *hash_of(hash::PUBLIC_KEY, key.as_bytes(), k), k)
     }
 
     fn from_parts<K: Kernels>(key: &[u8], hash: Hash, k: K) -> Self {
@@ -201,11 +273,15 @@ impl<P: Params> PreparedPublicKey<P> {
         &self,
         mut rng: &mut (impl RandomSource + ?Sized),
     ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
-        with_backend!(k => encap(&self.recipient(), &mut rng, &mut Multiplier::new(k), k))
+        P::encapsulate_prepared(self, &mut rng)
     }
 
-    fn recipient(&self) -> Recipient<'_, P> {
-        Recipient { h: (&self.h).into(), hash: &self.hash }
+    pub(crate) fn encap(
+        &self,
+        rng: &mut dyn RandomSource,
+        k: impl Kernels,
+    ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
+        encap(&Recipient { h: (&self.h).into(), hash: KeyHash::Known(&self.hash) }, rng, &mut Multiplier::new(k), k)
     }
 }
 
@@ -229,30 +305,37 @@ pub struct PreparedSecretKey<P: Params> {
 impl<P: Params> PreparedSecretKey<P> {
     /// Prepares a secret key.
     pub fn new(key: &SecretKey<P>) -> Self {
+        P::prepare_secret(key)
+    }
+
+    pub(crate) fn prepare(key: &SecretKey<P>, k: impl Kernels) -> Self {
         let key = key::split::<P>(key.as_bytes());
-        with_backend!(k => {
-            let m = &mut Multiplier::new(k);
-            let (f, g_recip) = (small::decode_rq(key.f, k).transform(m), small::decode_r3(key.g_recip, k).transform(m));
-            let mut rho_hash = Secret::<Hash>::zeroed();
-            hash_into(hash::INPUT, [key.rho, &[]], &mut rho_hash, k);
-            Self {
-                f: m.prepare(&f),
-                g_recip: m.prepare(&g_recip),
-                public: PreparedPublicKey::from_parts(key.public_key, *key.public_key_hash, k),
-                rho_hash,
-            }
-        })
+        let m = &mut Multiplier::new(k);
+        let (f, g_recip) = (small::decode_rq(key.f, k).transform(m), small::decode_r3(key.g_recip, k).transform(m));
+        let mut rho_hash = Secret::<Hash>::zeroed();
+        hash_into(hash::INPUT, [key.rho, &[]], &mut rho_hash, k);
+        Self {
+            f: m.prepare(&f),
+            g_recip: m.prepare(&g_recip),
+            public: PreparedPublicKey::from_parts(key.public_key, *key.public_key_hash, k),
+            rho_hash,
+        }
     }
 
     /// The same as [`decapsulate`] with the key that was prepared.
     pub fn decapsulate(&self, ciphertext: &Ciphertext<P>) -> SharedSecret {
+        P::decapsulate_prepared(ciphertext, self)
+    }
+
+    pub(crate) fn decap(&self, ciphertext: &Ciphertext<P>, k: impl Kernels) -> SharedSecret {
         let owner = Owner {
             f: (&self.f).into(),
             g_recip: (&self.g_recip).into(),
-            recipient: self.public.recipient(),
-            rho_hash: &self.rho_hash,
+            h: (&self.public.h).into(),
+            public_key_hash: &self.public.hash,
+            rho_hash: RhoHash::Known(&self.rho_hash),
         };
-        with_backend!(k => decap(ciphertext, &owner, &mut Multiplier::new(k), k))
+        decap(ciphertext, &owner, &mut Multiplier::new(k), k)
     }
 }
 

@@ -29,7 +29,7 @@ fn write_public(f: &mut fmt::Formatter<'_>, what: &str, bytes: &[u8]) -> fmt::Re
 macro_rules! public_string {
     ($(#[$doc:meta])* $type:ident, $array:ident, $bytes:ident, $what:ident) => {
         $(#[$doc])*
-        pub struct $type<P: Params>(Box<P::$array>);
+        pub struct $type<P: Params>(Secret<P::$array>);
 
         impl<P: Params> $type<P> {
             /// Takes a copy of the string. Every string of the right length is valid.
@@ -48,7 +48,7 @@ macro_rules! public_string {
 
             /// The string that `write` puts over zeros.
             pub(crate) fn build(write: impl FnOnce(&mut [u8])) -> Self {
-                let mut bytes = P::$array::boxed();
+                let mut bytes = Secret::<P::$array>::zeroed();
                 write(bytes.as_mut_slice());
                 Self(bytes)
             }

@@ -27,6 +27,7 @@
 //! | room | what is in it |
 //! |---|---|
 //! | `kem`, `batch`, `cache` | KeyGen, Encap, Decap; many keys for one inversion; the stock of ready keys |
+//! | `operations` | what is compiled here for each set |
 //! | `keys`, `codec`, `sampling`, `hash`, `ring` | byte strings, encodings, random elements, Hash_b, one type per domain |
 //! | `backend` | the heavy kernels, portable or specific to a processor, chosen at run time |
 //! | `params`, `fq`, `sha512` | the parameter sets, scalar arithmetic modulo q and 3, SHA-512 |
@@ -53,6 +54,7 @@ mod fq;
 mod hash;
 mod kem;
 mod keys;
+mod operations;
 mod params;
 #[cfg(feature = "probe")]
 #[doc(hidden)]

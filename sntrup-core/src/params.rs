@@ -1,20 +1,16 @@
 //! Parameter sets (specification, section "Parameters"): everything follows from (p, q, w), and const assertions hold
 //! the results to the published sizes.
 
+use crate::operations::Operations;
 use crate::wipe::Array;
-
-pub(crate) mod sealed {
-    /// Keeps [`Params`](super::Params) to the sets of this crate.
-    pub trait Sealed {}
-}
 
 /// Number of coefficients that a SIMD register of 256 bits holds; arrays are padded with zeros to a multiple of it.
 pub(crate) const LANES: usize = 16;
 
 /// A parameter set of Streamlined NTRU Prime: R = Z\[x\]/(x^p - x - 1), modulus q, weight w of short elements.
 ///
-/// Sealed: the sets are [`Sntrup653`], [`Sntrup761`] and [`Sntrup857`].
-pub trait Params: sealed::Sealed + Sized + Send + Sync + 'static {
+/// Sealed by its hidden operations: the sets are [`Sntrup653`], [`Sntrup761`] and [`Sntrup857`].
+pub trait Params: Operations + Send + Sync + 'static {
     /// Name of the set, such as `sntrup761`.
     const NAME: &'static str;
     /// Degree p of the ring, a prime.
@@ -78,8 +74,6 @@ macro_rules! parameter_sets {
             ", secret key ", $sk, ", ciphertext ", $ct, " bytes.")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $set;
-
-        impl sealed::Sealed for $set {}
 
         impl Params for $set {
             const NAME: &'static str = $name;

@@ -11,7 +11,7 @@ use crate::backend::{Kernels, sha512};
 use crate::drbg::Drbg;
 use crate::params::{Params, Sntrup653, Sntrup761, Sntrup857, half};
 use crate::sampling::exact;
-use crate::wipe::Array;
+use crate::wipe::{Array, Secret};
 use core::marker::PhantomData;
 
 /// A kernel with its operands, to be run as often as wanted.
@@ -125,7 +125,7 @@ fn strings(probes: &mut Vec<Probe>, k: impl Kernels, name: &str) {
 fn elements<P: Params>(probes: &mut Vec<Probe>, k: impl Kernels, name: &str) {
     let mut add = |kernel: &str, run: Box<dyn FnMut()>| probes.push((format!("{name} {kernel}"), run));
     let element = |bound: i16| {
-        let mut a = P::Coeffs::boxed();
+        let mut a = Secret::<P::Coeffs>::zeroed();
         for (i, x) in a.as_mut_slice()[..P::P].iter_mut().enumerate() {
             *x = (i as i16).wrapping_mul(7919).rem_euclid(2 * bound + 1) - bound;
         }

@@ -3,14 +3,12 @@
 pub(crate) mod exact;
 pub(crate) mod uniform;
 
-use zeroize::Zeroizing;
-
 use crate::backend::Kernels;
 use crate::error::Error;
 use crate::params::Params;
 use crate::ring::{R3, Short};
 use crate::rng::RandomSource;
-use crate::wipe::Array;
+use crate::wipe::{Array, SecretSlice};
 
 /// Bytes that a small or a short element is made of: a 32-bit word for each coefficient.
 pub(crate) const fn element_bytes<P: Params>() -> usize {
@@ -18,8 +16,8 @@ pub(crate) const fn element_bytes<P: Params>() -> usize {
 }
 
 /// Draws `n` bytes in one request.
-pub(crate) fn draw(rng: &mut dyn RandomSource, n: usize) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let mut bytes = Zeroizing::new(vec![0; n]);
+pub(crate) fn draw(rng: &mut dyn RandomSource, n: usize) -> Result<SecretSlice<u8>, Error> {
+    let mut bytes = SecretSlice::zeroed(n);
     rng.fill(&mut bytes)?;
     Ok(bytes)
 }

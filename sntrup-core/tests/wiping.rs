@@ -9,6 +9,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 
 use common::{NistDrbg, hash, seeded, small};
 use sntrup_core::{
@@ -88,12 +89,12 @@ fn seek(needles: &[Vec<u8>]) {
     }
 }
 
-/// Runs the body under inspection.
-fn watch<T>(body: impl FnOnce() -> T) -> T {
+/// Runs the body under inspection, in a thread of its own: what a thread keeps for its next operation is freed when it ends.
+fn watch<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     ARMED.store(true, Ordering::SeqCst);
-    let result = body();
+    let result = thread::scope(|scope| scope.spawn(body).join());
     ARMED.store(false, Ordering::SeqCst);
-    result
+    result.expect("an operation panicked under inspection")
 }
 
 fn assert_clean(what: &str) {

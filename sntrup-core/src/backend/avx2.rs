@@ -18,6 +18,10 @@ impl Kernels for Avx2 {
         sha512::compress_avx2(self, state, blocks);
     }
 
+    fn compress2(self, states: [&mut sha512::State; 2], blocks: [&[sha512::Block]; 2]) {
+        sha512::compress2_avx2(self, states, blocks);
+    }
+
     fn compress4(self, state: &mut sha512::State4, blocks: [&[sha512::Block]; 4]) {
         sha512::compress4_avx2(self, state, blocks);
     }

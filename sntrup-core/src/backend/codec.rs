@@ -10,7 +10,7 @@ use super::words::{U16x16, portable};
 use super::{entry::avx2_kernel, lanes::Avx2, words::avx2};
 use crate::fq::Fq;
 use crate::params::{Level, Params, Plan, rounded_radix};
-use zeroize::Zeroize;
+use crate::wipe::wipe;
 
 /// Pairs that are merged or split at once.
 const PAIRS: usize = 16;
@@ -179,7 +179,7 @@ fn encode<P: Params, V: U16x16>(token: V::Token, plan: &Plan, out: &mut [u8], va
     }
     out[plan.bytes - plan.top_bytes..].copy_from_slice(&values[0].to_le_bytes()[..plan.top_bytes]);
     // A ciphertext that is made again to be compared with a forged one must not become known.
-    values.as_mut_slice().zeroize();
+    wipe(values.as_mut_slice());
 }
 
 /// Merges all pairs of a level as if they had its common radix; `BYTES` low bytes leave each.
@@ -326,7 +326,7 @@ fn encode_small<P: Params, V: U16x16>(token: V::Token, out: &mut [u8], a: &[i16]
             None => {
                 bytes.store_bytes(&mut at_end);
                 rest.copy_from_slice(&at_end[..rest.len()]);
-                at_end.zeroize();
+                wipe(&mut at_end);
             }
         }
         rest = rest.get_mut(16..).unwrap_or_default();
@@ -362,7 +362,7 @@ fn decode_small<P: Params, V: U16x16>(token: V::Token, a: &mut [i16], s: &[u8], 
         for (row, quarter) in four.iter_mut().zip([q0, q1, q2, q3]) {
             quarter.store_signed(row);
         }
-        at_end.zeroize();
+        wipe(&mut at_end);
     }
     a[P::P..].fill(0);
 }

@@ -37,6 +37,7 @@ pub(crate) struct ReciprocalTernary<'a, T> {
 
 impl<T: Transform> Kernel for ReciprocalTernary<'_, T> {
     type Output = u32;
+    const LOGIC: bool = true;
 
     #[inline(always)]
     fn run<V: V16>(self, token: V::Token) -> u32 {
@@ -245,6 +246,7 @@ mod tests {
             {
                 let avx2 = super::super::lanes::Avx2::detect().expect("this test needs a processor with AVX2");
                 assert!(oracle == attempt::<T>(avx2, &a));
+                assert!(oracle == attempt::<T>(avx2.without_avx512vl(), &a));
             }
             assert!(flag == 0 || flag == u32::MAX);
             if flag != 0 {

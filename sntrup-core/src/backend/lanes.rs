@@ -65,13 +65,9 @@ impl<const N: usize> Place<N> {
     }
 }
 
-impl zeroize::DefaultIsZeroes for Chunk {}
-
-impl Default for Chunk {
-    fn default() -> Self {
-        Self::ZERO
-    }
-}
+#[allow(unsafe_code)]
+// SAFETY: a chunk is an array of integers, aligned to 32.
+unsafe impl crate::wipe::Plain for Chunk {}
 
 /// The lanes of consecutive chunks as one slice.
 #[inline(always)]
@@ -203,6 +199,8 @@ pub(crate) trait Bits: Copy {
 pub(crate) trait Kernel {
     /// What the kernel returns.
     type Output;
+    /// Whether it is mostly bitwise logic, for which AVX-512VL has better instructions.
+    const LOGIC: bool = false;
     /// Runs the kernel. Implementations are `#[inline(always)]`.
     fn run<V: V16>(self, token: V::Token) -> Self::Output;
 }

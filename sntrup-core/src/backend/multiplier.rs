@@ -10,8 +10,9 @@ use super::transform::phi17::Ring761;
 use super::transform::{
     Finish, Fold, Forward, Interpolate, Multiply, MultiplyPrepared, PREPARED_FACTOR, Prepare, Row, Transform,
 };
+use crate::error::Error;
 use crate::params::{Params, Sntrup653, Sntrup761, Sntrup857};
-use crate::wipe::{Array, wipe};
+use crate::wipe::{Array, SecretSlice};
 use std::marker::PhantomData;
 
 /// Evaluates an expression with `$ring` naming the transform of the parameter set `$set`.
@@ -51,20 +52,8 @@ same_numbers! {
     Sntrup857 = Ring857;
 }
 
-/// Chunks that may hold secrets: on the heap, wiped when dropped.
-struct SecretChunks(Box<[Chunk]>);
-
-impl SecretChunks {
-    fn zeroed(n: usize) -> Self {
-        Self(vec![Chunk::ZERO; n].into_boxed_slice())
-    }
-}
-
-impl Drop for SecretChunks {
-    fn drop(&mut self) {
-        wipe(&mut self.0);
-    }
-}
+/// Chunks that may hold secrets.
+type SecretChunks = SecretSlice<Chunk>;
 
 /// The values of a polynomial at the points of its parameter set's transform.
 pub(crate) struct Transformed<P>(SecretChunks, PhantomData<P>);
@@ -77,12 +66,12 @@ impl<P: Params> Transformed<P> {
 
     /// The values, to be read by a product.
     pub(crate) fn view(&self) -> View<'_, P> {
-        View(&self.0.0, PhantomData)
+        View(&self.0, PhantomData)
     }
 
     /// The values, to be written by a transform.
     pub(crate) fn view_mut(&mut self) -> ViewMut<'_, P> {
-        ViewMut(&mut self.0.0, PhantomData)
+        ViewMut(&mut self.0, PhantomData)
     }
 }
 
@@ -96,18 +85,21 @@ impl<P: Params> TransformedList<P> {
     const POINTS: usize = with_ring!(P, Ring => Ring::POINTS);
 
     /// `n` transforms of zero.
-    pub(crate) fn zeros(n: usize) -> Self {
-        Self(SecretChunks::zeroed(n * Self::POINTS), PhantomData)
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if there is no room for them.
+    pub(crate) fn zeros(n: usize) -> Result<Self, Error> {
+        Ok(Self(SecretChunks::try_zeroed(n * Self::POINTS)?, PhantomData))
     }
 
     /// Number `i`, to be read by a product.
     pub(crate) fn view(&self, i: usize) -> View<'_, P> {
-        View(&self.0.0[i * Self::POINTS..][..Self::POINTS], PhantomData)
+        View(&self.0[i * Self::POINTS..][..Self::POINTS], PhantomData)
     }
 
     /// Number `i`, to be written by a transform.
     pub(crate) fn view_mut(&mut self, i: usize) -> ViewMut<'_, P> {
-        ViewMut(&mut self.0.0[i * Self::POINTS..][..Self::POINTS], PhantomData)
+        ViewMut(&mut self.0[i * Self::POINTS..][..Self::POINTS], PhantomData)
     }
 }
 
@@ -197,7 +189,7 @@ impl<P: Params, K: Kernels> Multiplier<P, K> {
         with_ring!(P, Ring => self.kernels.run(Forward {
             input: rows(a),
             points: out.0,
-            scratch: &mut self.scratch.0,
+            scratch: &mut self.scratch,
             set: PhantomData::<Ring>,
         }));
     }
@@ -211,10 +203,10 @@ impl<P: Params, K: Kernels> Multiplier<P, K> {
 
     /// The form for many products.
     pub(crate) fn prepare(&self, a: &Transformed<P>) -> Prepared<P> {
-        let mut out = SecretChunks::zeroed(PREPARED_FACTOR * a.0.0.len());
+        let mut out = SecretChunks::zeroed(PREPARED_FACTOR * a.0.len());
         with_ring!(P, Ring => self.kernels.run(Prepare {
-            points: &a.0.0,
-            prepared: &mut out.0,
+            points: &a.0,
+            prepared: &mut out,
             set: PhantomData::<Ring>,
         }));
         Prepared(out, PhantomData)
@@ -229,14 +221,14 @@ impl<P: Params, K: Kernels> Multiplier<P, K> {
             Operand::Transformed(b) => with_ring!(P, Ring => self.kernels.run(Multiply {
                 a: [a.0],
                 b: b.0,
-                products: [&mut self.product.0],
-                scratch: &mut self.scratch.0,
+                products: [&mut self.product],
+                scratch: &mut self.scratch,
                 set: PhantomData::<Ring>,
             })),
             Operand::Prepared(b) => with_ring!(P, Ring => self.kernels.run(MultiplyPrepared {
                 a: a.0,
-                prepared: &b.0.0,
-                product: &mut self.product.0,
+                prepared: &b.0,
+                product: &mut self.product,
                 set: PhantomData::<Ring>,
             })),
         }
@@ -251,12 +243,12 @@ impl<P: Params, K: Kernels> Multiplier<P, K> {
         first: &mut P::Coeffs,
         second: &mut P::Coeffs,
     ) {
-        let second_product = self.second.get_or_insert_with(|| SecretChunks::zeroed(self.product.0.len()));
+        let second_product = self.second.get_or_insert_with(|| SecretChunks::zeroed(self.product.len()));
         with_ring!(P, Ring => self.kernels.run(Multiply {
             a: [a[0].0, a[1].0],
             b: b.0,
-            products: [&mut self.product.0, &mut second_product.0],
-            scratch: &mut self.scratch.0,
+            products: [&mut self.product, second_product],
+            scratch: &mut self.scratch,
             set: PhantomData::<Ring>,
         }));
         Self::reduce::<F>(self.kernels, &mut self.product, &mut self.scratch, first);
@@ -265,8 +257,8 @@ impl<P: Params, K: Kernels> Multiplier<P, K> {
 
     fn reduce<F: Finish>(k: K, product: &mut SecretChunks, scratch: &mut SecretChunks, out: &mut P::Coeffs) {
         with_ring!(P, Ring => {
-            k.run(Interpolate { product: &mut product.0, scratch: &mut scratch.0, set: PhantomData::<Ring> });
-            k.run(Fold::<Ring, F> { wide: &product.0, out: rows_mut(out), set: PhantomData });
+            k.run(Interpolate { product, scratch, set: PhantomData::<Ring> });
+            k.run(Fold::<Ring, F> { wide: product, out: rows_mut(out), set: PhantomData });
         });
     }
 
@@ -276,7 +268,7 @@ impl<P: Params, K: Kernels> Multiplier<P, K> {
         with_ring!(P, Ring => self.kernels.run(ReciprocalOfThree {
             x: rows(x),
             out: rows_mut(out),
-            work: &mut vec![Chunk::ZERO; work_chunks::<Ring>()],
+            work: &mut SecretChunks::zeroed(work_chunks::<Ring>()),
             set: PhantomData::<Ring>,
         }))
     }

@@ -18,6 +18,11 @@ impl Kernels for Portable {
         sha512::compress_portable(state, blocks);
     }
 
+    fn compress2(self, [a, b]: [&mut sha512::State; 2], blocks: [&[sha512::Block]; 2]) {
+        sha512::compress_portable(a, blocks[0]);
+        sha512::compress_portable(b, blocks[1]);
+    }
+
     fn compress4(self, state: &mut sha512::State4, blocks: [&[sha512::Block]; 4]) {
         sha512::compress4_portable(state, blocks);
     }

@@ -14,7 +14,7 @@
 use super::words::{U32x8, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{entry::avx2_kernel, lanes::Avx2, words::avx2};
-use zeroize::Zeroize;
+use crate::wipe::wipe;
 
 /// Writes the short element of weight `weight` that the specification's procedure makes of one 32-bit word for each
 /// coefficient, little-endian: the first `weight` words are marked as 1 or -1 (an even number in the two low bits),
@@ -71,7 +71,7 @@ fn short_in_matrix<V: U32x8, const B: usize, const RUN: usize, const ROWS: usize
         }
     }
     out[words.len()..].fill(0);
-    rows.as_flattened_mut().zeroize();
+    wipe(&mut rows);
 }
 
 /// Sorts the words of a matrix of `ROWS` = 32 `B` rows, column after column; works in runs of `RUN` = 4 `B` rows.

@@ -12,7 +12,7 @@ use super::multiplier::{Multiplier, reciprocal_ternary};
 use super::transform::{Canonical, Finish, Rounded, Ternary, TripleTernary};
 use super::{Kernels, Portable};
 use crate::params::{Params, Sntrup653, Sntrup761, Sntrup857, half, rounded_radix};
-use crate::wipe::Array;
+use crate::wipe::{Array, Secret};
 
 /// A small generator of repeatable test values (xorshift64*).
 struct Values(u64);
@@ -97,8 +97,8 @@ fn factor3(p: usize, degree: usize) -> Vec<i16> {
     gcd3(modulus(p), power.iter().map(|&c| centre(c, 3) as i16).collect())
 }
 
-fn padded<P: Params>(values: impl IntoIterator<Item = i16>) -> Box<P::Coeffs> {
-    let mut a = P::Coeffs::boxed();
+fn padded<P: Params>(values: impl IntoIterator<Item = i16>) -> Secret<P::Coeffs> {
+    let mut a = Secret::<P::Coeffs>::zeroed();
     for (x, value) in a.as_mut_slice()[..P::P].iter_mut().zip(values) {
         *x = value;
     }
@@ -106,7 +106,7 @@ fn padded<P: Params>(values: impl IntoIterator<Item = i16>) -> Box<P::Coeffs> {
 }
 
 /// Elements with coefficients in [-bound, bound]: zero, units, extremes, patterns, random ones.
-fn elements<P: Params>(bound: i16, random: usize) -> Vec<Box<P::Coeffs>> {
+fn elements<P: Params>(bound: i16, random: usize) -> Vec<Secret<P::Coeffs>> {
     let mut values = Values(0x9e37_79b9 + P::P as u64);
     let unit = |at: usize, value: i16| padded::<P>((0..P::P).map(move |i| if i == at { value } else { 0 }));
     let mut list = vec![
@@ -132,14 +132,14 @@ fn assert_element<P: Params>(got: &P::Coeffs, expected: &[i16], what: &str) {
 }
 
 /// An array full of rubbish, to see that a kernel writes all of its output.
-fn rubbish<P: Params>() -> Box<P::Coeffs> {
-    let mut a = P::Coeffs::boxed();
+fn rubbish<P: Params>() -> Secret<P::Coeffs> {
+    let mut a = Secret::<P::Coeffs>::zeroed();
     a.as_mut_slice().fill(0x5555);
     a
 }
 
 /// A product, finished as `F` says.
-fn product<P: Params, F: Finish>(k: impl Kernels, a: &P::Coeffs, b: &P::Coeffs) -> Box<P::Coeffs> {
+fn product<P: Params, F: Finish>(k: impl Kernels, a: &P::Coeffs, b: &P::Coeffs) -> Secret<P::Coeffs> {
     let m = &mut Multiplier::<P, _>::new(k);
     let (a, b) = (m.transform(a), m.transform(b));
     let mut h = rubbish::<P>();

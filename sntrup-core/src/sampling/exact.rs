@@ -49,15 +49,13 @@
 //!
 //! Signs are p more bits.
 
-use zeroize::Zeroize;
-
 use crate::backend::Kernels;
 use crate::backend::sample::{TAIL, Trial};
 use crate::ct::{self, Disclosed};
 use crate::drbg::Drbg;
 use crate::params::{LANES, Params};
 use crate::ring::{R3, Short};
-use crate::wipe::{Array, Secret};
+use crate::wipe::{Array, Plain, Secret, wipe};
 
 /// Numbers below this limit are accepted as bytes of five trits.
 const FIVE_TRITS: u8 = 3u8.pow(5);
@@ -101,8 +99,8 @@ pub(crate) fn small<P: Params, K: Kernels>(drbg: &mut Drbg<K>) -> R3<P> {
         k.trits(&mut bytes[..segment_rows::<P>()], rows);
         out.as_mut_slice()[P::P..].fill(0);
     });
-    random.zeroize();
-    bytes.as_flattened_mut().zeroize();
+    wipe(&mut random);
+    wipe(&mut bytes);
     element
 }
 
@@ -119,7 +117,7 @@ pub(crate) fn short<P: Params, K: Kernels>(n: usize, drbg: &mut Drbg<K>) -> Vec<
             *weight = head::<P, K>(drbg, &mut bits.nonzero);
         }
         tails::<P, K>(drbg, &weights, &mut eight);
-        weights.zeroize();
+        wipe(&mut weights);
         for bits in eight.iter_mut().take(n - elements.len()) {
             drbg.fill_u64(&mut bits.negative[..bit_words::<P>()]);
             elements.push(Short::build(|out: &mut P::Coeffs| {
@@ -138,7 +136,9 @@ struct Bits {
     negative: [u64; MAX_BIT_WORDS],
 }
 
-impl zeroize::DefaultIsZeroes for Bits {}
+#[allow(unsafe_code)]
+// SAFETY: it consists of arrays of integers.
+unsafe impl Plain for Bits {}
 
 /// Draws heads until one is accepted; clears the bits of the tail, and returns the weight that the tail must have.
 fn head<P: Params, K: Kernels>(drbg: &mut Drbg<K>, nonzero: &mut [u64; MAX_BIT_WORDS]) -> u32 {
@@ -152,7 +152,7 @@ fn head<P: Params, K: Kernels>(drbg: &mut Drbg<K>, nonzero: &mut [u64; MAX_BIT_W
         let (choice, planes) = random.split_last().expect("one word more than the planes");
         let (weight, accepted) = drbg.kernels().head(trial, planes, *choice, &mut nonzero[..words]);
         if ct::declassify(accepted, Disclosed::RejectedHead) {
-            random.zeroize();
+            wipe(random);
             return weight;
         }
     }
@@ -175,7 +175,7 @@ fn tails<P: Params, K: Kernels>(drbg: &mut Drbg<K>, weights: &[u32; 8], eight: &
             break bits;
         }
     };
-    tails.as_flattened_mut().zeroize();
+    wipe(&mut tails);
     let (word, shift) = ((P::P - TAIL) >> 6, (P::P - TAIL) & 63);
     for (element, bits) in eight.iter_mut().zip(bits) {
         element.nonzero[word] |= bits << shift;

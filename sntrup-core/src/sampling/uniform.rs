@@ -1,13 +1,11 @@
 //! Uniform elements of R/q, for blinding.
 
-use zeroize::Zeroize;
-
 use crate::backend::Kernels;
 use crate::ct::{self, Disclosed};
 use crate::drbg::Drbg;
 use crate::params::{Params, half};
 use crate::ring::Rq;
-use crate::wipe::Array;
+use crate::wipe::{Array, wipe};
 
 /// Random words of 32 bits that are drawn at once; each gives two candidates.
 const WORDS: usize = 16;
@@ -53,7 +51,7 @@ pub(crate) fn uniform<P: Params, K: Kernels>(drbg: &mut Drbg<K>) -> Rq<P> {
                 accepted >>= 1;
             }
         }
-        random.zeroize();
+        wipe(&mut random);
     })
 }
 

@@ -6,13 +6,30 @@ use core::arch::x86_64::*;
 
 /// Proof that the processor has AVX2, BMI1, BMI2 and POPCNT and the operating system saves the wide registers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx2(());
+pub(crate) struct Avx2 {
+    /// AVX-512VL is there too.
+    avx512vl: bool,
+}
 
 impl Avx2 {
     /// The token, if processor and operating system support all of them (every processor with AVX2 but a few early ones has BMI).
     pub(crate) fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
-        (has!("avx2") && has!("bmi1") && has!("bmi2") && has!("popcnt")).then_some(Self(()))
+        let avx512vl = has!("avx512f") && has!("avx512vl");
+        (has!("avx2") && has!("bmi1") && has!("bmi2") && has!("popcnt")).then_some(Self { avx512vl })
+    }
+
+    /// Whether 256-bit registers can also be rotated by words and combined by any function of three operands in a single
+    /// instruction (AVX-512VL). Kernels that consist of little else are compiled for that as well.
+    #[inline(always)]
+    pub(crate) fn has_avx512vl(self) -> bool {
+        self.avx512vl
+    }
+
+    /// The token of the same processor as if it had no more than AVX2.
+    #[cfg(test)]
+    pub(crate) fn without_avx512vl(self) -> Self {
+        Self { avx512vl: false }
     }
 }
 
@@ -24,8 +41,13 @@ impl Level for Avx2 {
         fn avx2<K: Kernel>(token: Avx2, kernel: K) -> K::Output {
             kernel.run::<Lanes>(token)
         }
-        // SAFETY: an `Avx2` exists only where detection has found the instructions.
-        unsafe { avx2(self, kernel) }
+        #[inline(never)]
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt,avx512f,avx512vl")]
+        fn avx2_avx512vl<K: Kernel>(token: Avx2, kernel: K) -> K::Output {
+            kernel.run::<Lanes>(token)
+        }
+        // SAFETY: an `Avx2` exists only where detection has found the instructions, and says if it found AVX-512VL.
+        unsafe { if K::LOGIC && self.has_avx512vl() { avx2_avx512vl(self, kernel) } else { avx2(self, kernel) } }
     }
 }
 
