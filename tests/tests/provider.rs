@@ -284,7 +284,7 @@ fn malformed_client_shares_are_refused() {
 /// and nothing worse (W6).
 #[test]
 fn malformed_server_shares_are_refused() {
-    let (bed, ours) = bed();
+    let (_bed, ours) = bed();
     let server = RawServer::new().unwrap();
     for kem in PROVIDER_KEMS {
         let right = kem.ciphertext;
