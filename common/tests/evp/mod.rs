@@ -72,7 +72,7 @@ impl Target {
         let unfinished = out.with_extension(format!("{}.new", process::id()));
         let mut cc = Command::new("cc");
         cc.args(["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]);
-        cc.args(["-Wno-deprecated-declarations", "-Wl,-z,now", "-rdynamic"]);
+        cc.args(["-Wno-deprecated-declarations", "-Wl,-z,now"]);
         match &self.place {
             Place::System => {}
             Place::Prefix(prefix) => {
@@ -95,9 +95,10 @@ impl Target {
         out
     }
 
-    /// Compiles `program`.c and links it with this OpenSSL's shared libcrypto.
+    /// Compiles `program`.c and links it with this OpenSSL's shared libcrypto. Its functions can take the place of the C
+    /// library's in the module.
     pub(crate) fn compile(&self, program: &str) -> PathBuf {
-        self.compile_with(program, &["-lcrypto", "-lpthread"])
+        self.compile_with(program, &["-rdynamic", "-lcrypto", "-lpthread"])
     }
 
     /// A command that runs the test program with the module as its first argument.
