@@ -109,9 +109,9 @@ fn a_broken_way_to_the_modules_is_shown() {
     expect(&bed, &changed("engines =", ""), 3, "[openssl_init] has no engines line");
     expect(
         &bed,
-        &changed("engines =", "engine = engines"),
+        &changed("engines =", "engins = engines"),
         4,
-        "OpenSSL knows no module \"engine\" and stops here: write engines",
+        "OpenSSL knows no module \"engins\" and stops here: write engines",
     );
     expect(&bed, &changed("engines =", "providers = p\nengines = engines"), 4, "\"providers\" belongs to OpenSSL 3");
     expect_no_fallback(&bed, &changed("engines =", "engines = engnes"), 4, "engines names a section [engnes]");
