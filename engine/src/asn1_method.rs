@@ -10,7 +10,8 @@ use std::ffi::{c_int, c_long, c_uchar, c_void};
 use std::ptr;
 use std::sync::atomic::Ordering;
 
-use sntrup_core::{PublicKey, SecretKey, decapsulate, encapsulate};
+use engntru_common::key::Material;
+use sntrup_core::PublicKey;
 
 use crate::error::{Error, Function, Reason};
 use crate::ffi::guard::guard;
@@ -164,20 +165,8 @@ fn set_public<S: Scheme>(pkey: Pkey<'_>, bytes: &[u8]) -> Result<Done, Error> {
 }
 
 fn set_secret<S: Scheme>(pkey: Pkey<'_>, bytes: &[u8]) -> Result<Done, Error> {
-    let key = SecretKey::<S>::from_bytes(bytes)?;
-    check_consistency(&key)?;
-    Keys::<S>::install(pkey, key)?;
+    Keys::<S>::install(pkey, Material::from_secret(bytes, &mut OpensslRandom)?)?;
     Ok(Done)
-}
-
-/// Encapsulates to the public key inside `key` and decapsulates: both secrets agree only if f, 1/g, the public key and its
-/// stored hash fit each other.
-///
-/// Errors: [`Reason::InconsistentKey`].
-fn check_consistency<S: Scheme>(key: &SecretKey<S>) -> Result<(), Error> {
-    let (ciphertext, sent) = encapsulate(&key.public_key(), &mut OpensslRandom)?;
-    let received = decapsulate(&ciphertext, key);
-    if sent == received { Ok(()) } else { Err(Error::new(Reason::InconsistentKey)) }
 }
 
 fn get_raw(mut out: Output<'_>, bytes: &[u8]) -> Result<Done, Error> {

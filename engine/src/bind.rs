@@ -9,8 +9,10 @@ use std::mem;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
+use engntru_common::guard::silence_panics;
+
 use crate::error::{self, Error, Function, Reason};
-use crate::ffi::guard::{guard, silence_panics};
+use crate::ffi::guard::guard;
 use crate::ffi::returns::{Convention, Done, Found, Number};
 use crate::ffi::sys;
 use crate::{commands, state};

@@ -7,12 +7,11 @@
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;
 
-use sntrup_core::{Backend, MAX_BATCH};
+use engntru_common::settings;
 
 use crate::error::{Error, Reason};
 use crate::ffi::returns::Reply;
 use crate::ffi::sys::{self, ENGINE_CMD_DEFN};
-use crate::scheme;
 
 const BATCH_SIZE: c_uint = sys::ENGINE_CMD_BASE;
 const BACKEND: c_uint = sys::ENGINE_CMD_BASE + 1;
@@ -78,19 +77,19 @@ pub(crate) unsafe fn execute(command: c_int, number: c_long, text: *mut c_void) 
         return Ok(Reply::Unsupported);
     };
     match command {
-        BATCH_SIZE => set_batch_size(number)?,
+        BATCH_SIZE => settings::set_batch_size(number)?,
         // SAFETY: the caller's contract.
-        BACKEND => set_backend(unsafe { argument(text) }?)?,
+        BACKEND => settings::set_backend(unsafe { argument(text) }?)?,
         // SAFETY: the caller's contract.
-        VERSION => unsafe { tell(number, text, env!("CARGO_PKG_VERSION")) }?,
+        VERSION => unsafe { tell(number, text, settings::VERSION) }?,
         // SAFETY: the caller's contract.
-        BACKEND_IN_USE => unsafe { tell(number, text, &Backend::active().to_string()) }?,
+        BACKEND_IN_USE => unsafe { tell(number, text, &settings::backend_in_use()) }?,
         // SAFETY: the caller's contract.
-        STOCK_LEVEL => unsafe { tell(number, text, &stock_level()) }?,
+        STOCK_LEVEL => unsafe { tell(number, text, &settings::stock_level()) }?,
         #[cfg(feature = "fault-injection")]
         INJECT_PANIC => {
             // SAFETY: the caller's contract.
-            if !crate::ffi::guard::fault::aim(unsafe { argument(text) }?) {
+            if !engntru_common::guard::fault::aim::<crate::error::Function>(unsafe { argument(text) }?) {
                 return Err(Error::new(Reason::NullArgument).with("no such callback"));
             }
         }
@@ -108,44 +107,6 @@ unsafe fn argument<'call>(text: *const c_void) -> Result<&'call str, Error> {
     // SAFETY: the caller's contract.
     let text = unsafe { CStr::from_ptr(text.cast::<c_char>()) };
     text.to_str().map_err(|_| Error::new(Reason::BadEncoding).with("the value is not UTF-8"))
-}
-
-fn set_batch_size(number: c_long) -> Result<(), Error> {
-    let size = usize::try_from(number).ok().filter(|size| (1..=MAX_BATCH).contains(size));
-    let Some(size) = size else {
-        return Err(Error::new(Reason::BadBatchSize).with(format!("BATCH_SIZE = {number}: give 1 to {MAX_BATCH}")));
-    };
-    for row in scheme::all() {
-        (row.set_batch_size)(size)?;
-    }
-    Ok(())
-}
-
-fn set_backend(name: &str) -> Result<(), Error> {
-    if name == "auto" {
-        select_best_backend();
-        return Ok(());
-    }
-    match name.parse::<Backend>().map(Backend::select) {
-        Ok(Ok(())) => Ok(()),
-        _ => {
-            let available: Vec<_> = Backend::available().iter().map(Backend::to_string).collect();
-            let detail = format!("BACKEND = {name}: this processor has auto, {}", available.join(", "));
-            Err(Error::new(Reason::BadBackend).with(detail))
-        }
-    }
-}
-
-/// The choice that `auto` makes: sntrup-core lists its fastest backend last.
-pub(crate) fn select_best_backend() {
-    if let Some(best) = Backend::available().last() {
-        // A backend that is listed as available can be selected.
-        let _ = Backend::select(*best);
-    }
-}
-
-fn stock_level() -> String {
-    scheme::all().map(|row| format!("{}={}", row.name.to_string_lossy(), (row.stock_level)())).join(" ")
 }
 
 /// Writes `answer` to the buffer, or to standard output if there is none.

@@ -1,4 +1,4 @@
-//! Errors of the engine, and their way into OpenSSL's error queue: library "engNTRU", a function, a reason, a detail.
+//! The way of errors into OpenSSL's error queue: library "engNTRU", a function, a reason, a detail.
 
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString, c_int, c_ulong};
@@ -6,37 +6,15 @@ use std::panic::Location;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use sntrup_core::RandomError;
+use engntru_common::codes;
+use engntru_common::error::Code;
+pub(crate) use engntru_common::error::{Error, Reason};
 
 use crate::ffi::sys::{self, ERR_STRING_DATA};
 
-/// An enum whose members have a number and a text.
-macro_rules! codes {
-    ($(#[$doc:meta])* $name:ident, $text:ident: $($(#[$member_doc:meta])* $member:ident = $code:literal, $string:literal;)+) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum $name {
-            $($(#[$member_doc])* $member = $code,)+
-        }
-
-        impl $name {
-            /// Every member.
-            #[allow(dead_code, reason = "OpenSSL 3 keeps no table of functions")]
-            pub(crate) const ALL: &'static [$name] = &[$($name::$member,)+];
-
-            /// The text that OpenSSL shows.
-            pub(crate) const fn $text(self) -> &'static CStr {
-                match self {
-                    $($name::$member => $string,)+
-                }
-            }
-        }
-    };
-}
-
 codes! {
     /// The callback in which an error arose.
-    Function, name:
+    pub(crate) Function:
     BindEngine = 100, c"bind_engine";
     Init = 101, c"init";
     Finish = 102, c"finish";
@@ -44,7 +22,6 @@ codes! {
     Ctrl = 104, c"ctrl";
     PkeyMeths = 105, c"pkey_meths";
     PkeyAsn1Meths = 106, c"pkey_asn1_meths";
-    Panic = 107, c"panic";
     Keygen = 110, c"keygen";
     Encrypt = 111, c"encrypt";
     Decrypt = 112, c"decrypt";
@@ -70,69 +47,6 @@ codes! {
     GetPrivKey = 136, c"get_priv_key";
 }
 
-codes! {
-    /// What went wrong.
-    Reason, text:
-    WrongLength = 100, c"wrong length";
-    RandomFailed = 101, c"the random generator failed";
-    NoKey = 102, c"there is no key in this object";
-    PublicOnly = 103, c"a private key is needed, but the object holds a public key only";
-    NoSharedSecret = 104, c"no shared secret is waiting: call EVP_PKEY_encrypt or EVP_PKEY_decrypt first";
-    PlaintextGiven = 105, c"the input must be NULL: a KEM chooses the secret itself";
-    OutputGiven = 106, c"the output must be NULL: fetch the secret with EVP_PKEY_derive";
-    BufferTooSmall = 107, c"buffer too small";
-    NullArgument = 108, c"an argument is NULL";
-    WrongKeyType = 109, c"the key is of another type";
-    BadEncoding = 110, c"wrong encoding";
-    InconsistentKey = 111, c"the private key does not belong to the public key inside it";
-    Libcrypto = 112, c"a call into libcrypto failed";
-    BadBatchSize = 113, c"bad value for BATCH_SIZE";
-    BadBackend = 114, c"bad value for BACKEND";
-    NotRegistered = 115, c"no engine is registered for this key type: call ENGINE_set_default or ENGINE_register_complete";
-    AlreadyBound = 116, c"the engine is already bound in this process";
-    Kem = 117, c"the key encapsulation mechanism reported an error";
-    ForeignObject = 119, c"another object has this name already";
-    PanicStopped = 118, c"internal error: a panic was stopped at the border";
-}
-
-/// An error on its way to C.
-#[derive(Debug)]
-pub(crate) struct Error {
-    reason: Reason,
-    detail: Option<String>,
-}
-
-impl Error {
-    pub(crate) fn new(reason: Reason) -> Self {
-        Self { reason, detail: None }
-    }
-
-    /// Adds what the reason alone does not say: the value, the expectation. Never secret.
-    pub(crate) fn with(mut self, detail: impl Into<String>) -> Self {
-        self.detail = Some(detail.into());
-        self
-    }
-}
-
-impl From<sntrup_core::Error> for Error {
-    fn from(error: sntrup_core::Error) -> Self {
-        let reason = match error {
-            sntrup_core::Error::Length { .. } => Reason::WrongLength,
-            sntrup_core::Error::Random => Reason::RandomFailed,
-            sntrup_core::Error::BatchSize { .. } => Reason::BadBatchSize,
-            sntrup_core::Error::Backend { .. } => Reason::BadBackend,
-            _ => Reason::Kem,
-        };
-        Self::new(reason).with(error.to_string())
-    }
-}
-
-impl From<RandomError> for Error {
-    fn from(_: RandomError) -> Self {
-        Self::new(Reason::RandomFailed)
-    }
-}
-
 /// Puts an entry into the calling thread's error queue.
 #[track_caller]
 pub(crate) fn raise(function: Function, error: &Error) {
@@ -143,16 +57,16 @@ pub(crate) fn raise(function: Function, error: &Error) {
     // queue only, and a library number of 0 (before the first bind) is merely one without a name.
     #[cfg(openssl1)]
     unsafe {
-        sys::ERR_put_error(library, function as c_int, error.reason as c_int, file, line);
+        sys::ERR_put_error(library, function.number(), error.reason().number(), file, line);
     }
     // SAFETY: as above; a NULL format means no further text.
     #[cfg(openssl3)]
     unsafe {
         sys::ERR_new();
-        sys::ERR_set_debug(file, line, function.name().as_ptr());
-        sys::ERR_set_error(library, error.reason as c_int, ptr::null());
+        sys::ERR_set_debug(file, line, function.text().as_ptr());
+        sys::ERR_set_error(library, error.reason().number(), ptr::null());
     }
-    if let Some(detail) = error.detail.as_deref().and_then(|d| CString::new(d).ok()) {
+    if let Some(detail) = error.detail().and_then(|d| CString::new(d).ok()) {
         // SAFETY: one string follows, as the count says; the queue copies it.
         unsafe { sys::ERR_add_error_data(1, detail.as_ptr()) }
     }
@@ -175,23 +89,23 @@ const fn entry(code: c_ulong, text: &'static CStr) -> ERR_STRING_DATA {
 const END: ERR_STRING_DATA = ERR_STRING_DATA { error: 0, string: ptr::null() };
 
 #[cfg(openssl1)]
-static FUNCTIONS: Table<{ Function::ALL.len() + 1 }> = Table(UnsafeCell::new({
-    let mut table = [const { END }; Function::ALL.len() + 1];
+static FUNCTIONS: Table<{ <Function as Code>::ALL.len() + 1 }> = Table(UnsafeCell::new({
+    let mut table = [const { END }; <Function as Code>::ALL.len() + 1];
     let mut i = 0;
-    while i < Function::ALL.len() {
-        let function = Function::ALL[i];
-        table[i] = entry(sys::ERR_PACK(0, function as c_int, 0), function.name());
+    while i < <Function as Code>::ALL.len() {
+        let function = <Function as Code>::ALL[i];
+        table[i] = entry(sys::ERR_PACK(0, function.number(), 0), function.text());
         i += 1;
     }
     table
 }));
 
-static REASONS: Table<{ Reason::ALL.len() + 1 }> = Table(UnsafeCell::new({
-    let mut table = [const { END }; Reason::ALL.len() + 1];
+static REASONS: Table<{ <Reason as Code>::ALL.len() + 1 }> = Table(UnsafeCell::new({
+    let mut table = [const { END }; <Reason as Code>::ALL.len() + 1];
     let mut i = 0;
-    while i < Reason::ALL.len() {
-        let reason = Reason::ALL[i];
-        table[i] = entry(sys::ERR_PACK(0, 0, reason as c_int), reason.text());
+    while i < <Reason as Code>::ALL.len() {
+        let reason = <Reason as Code>::ALL[i];
+        table[i] = entry(sys::ERR_PACK(0, 0, reason.number()), reason.text());
         i += 1;
     }
     table

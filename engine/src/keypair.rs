@@ -12,44 +12,13 @@ use std::ptr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use sntrup_core::{KeyPair, PublicKey, SecretKey, SharedSecret};
+use engntru_common::key::Material;
+use sntrup_core::SharedSecret;
 
 use crate::error::{Error, Reason};
 use crate::ffi::handles::Pkey;
 use crate::ffi::returns::Nothing;
 use crate::scheme::Scheme;
-
-/// A public key, and its secret key unless it is a peer's.
-pub(crate) struct Material<S: Scheme> {
-    pub(crate) public: PublicKey<S>,
-    secret: Option<SecretKey<S>>,
-}
-
-impl<S: Scheme> Material<S> {
-    /// Errors: [`Reason::PublicOnly`].
-    pub(crate) fn secret(&self) -> Result<&SecretKey<S>, Error> {
-        self.secret.as_ref().ok_or_else(|| Error::new(Reason::PublicOnly))
-    }
-}
-
-impl<S: Scheme> From<PublicKey<S>> for Material<S> {
-    fn from(public: PublicKey<S>) -> Self {
-        Self { public, secret: None }
-    }
-}
-
-impl<S: Scheme> From<KeyPair<S>> for Material<S> {
-    fn from(pair: KeyPair<S>) -> Self {
-        let (public, secret) = pair.into_parts();
-        Self { public, secret: Some(secret) }
-    }
-}
-
-impl<S: Scheme> From<SecretKey<S>> for Material<S> {
-    fn from(secret: SecretKey<S>) -> Self {
-        Self { public: secret.public_key(), secret: Some(secret) }
-    }
-}
 
 /// The content of an EVP_PKEY.
 ///

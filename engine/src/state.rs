@@ -6,12 +6,12 @@ use std::ffi::c_int;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use sntrup_core::DEFAULT_BATCH_SIZE;
+use engntru_common::settings;
 
 use crate::error::{Error, Reason};
 use crate::ffi::sys;
+use crate::objects;
 use crate::scheme::{self, Row};
-use crate::{commands, objects};
 
 /// The NIDs in the order of the table: OpenSSL keeps a pointer to this when it lists what the engine serves.
 static NIDS: [AtomicI32; scheme::COUNT] = [const { AtomicI32::new(0) }; scheme::COUNT];
@@ -60,11 +60,8 @@ pub(crate) fn forget() {
         row.asn1_method.store(ptr::null_mut(), Ordering::Release);
         row.nid.store(0, Ordering::Release);
         place.store(0, Ordering::Release);
-        (row.clear_stock)();
-        // The default is a valid size.
-        let _ = (row.set_batch_size)(DEFAULT_BATCH_SIZE);
     }
-    commands::select_best_backend();
+    settings::reset();
 }
 
 /// The NIDs that the engine serves.

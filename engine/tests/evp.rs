@@ -4,7 +4,7 @@ mod common;
 
 use std::fs;
 
-use common::{Target, pass, run, scratch};
+use common::{Place, Target, pass, run, scratch};
 
 on_each_openssl! {
     /// Right answers, an empty error queue after every operation (L6), and an error entry for every misuse.
@@ -63,7 +63,8 @@ on_each_openssl! {
 
     /// An injected panic comes back as an error, in every callback, with the process alive and its message unprinted (L9).
     fn panics(target) {
-        let target = Target { engine: target.fault_injection_engine(), prefix: target.prefix.clone(), ..*target };
+        let place = target.prefix().map_or(Place::System, |prefix| Place::Prefix(prefix.to_owned()));
+        let target = Target { module: target.fault_injection("libengntru.so"), place, name: target.name };
         let (output, stdout, stderr) = run(target.command("panics").env("RUST_BACKTRACE", "1"));
         assert!(output.status.success() && stdout.ends_with("panics: ok\n"), "{}\n{stdout}\n{stderr}", output.status);
         assert_eq!(stderr, "", "a panic must print nothing");

@@ -15,7 +15,7 @@ use common::{Target, run, scratch, source_of, succeed};
 on_each_openssl! {
     /// Only the two functions that OpenSSL looks up leave the library.
     fn exports(target) {
-        let symbols = succeed(Command::new("nm").args(["-D", "--defined-only", "--format=just-symbols"]).arg(&target.engine));
+        let symbols = succeed(Command::new("nm").args(["-D", "--defined-only", "--format=just-symbols"]).arg(&target.module));
         let mut symbols: Vec<_> = symbols.split_whitespace().collect();
         symbols.sort_unstable();
         assert_eq!(symbols, ["bind_engine", "v_check"]);
@@ -23,8 +23,8 @@ on_each_openssl! {
 
     /// libcrypto is needed by name, libssl is not, no search path is built in, and the library stays mapped once loaded.
     fn dependencies(target) {
-        let dynamic = succeed(Command::new("readelf").arg("-dW").arg(&target.engine));
-        let soname = if target.prefix.is_some() { "libcrypto.so.1.1" } else { "libcrypto.so.3" };
+        let dynamic = succeed(Command::new("readelf").arg("-dW").arg(&target.module));
+        let soname = if target.prefix().is_some() { "libcrypto.so.1.1" } else { "libcrypto.so.3" };
         assert!(dynamic.contains(&format!("Shared library: [{soname}]")), "{dynamic}");
         assert!(!dynamic.contains("libssl"), "{dynamic}");
         assert!(!dynamic.contains("RPATH") && !dynamic.contains("RUNPATH"), "{dynamic}");
@@ -33,11 +33,11 @@ on_each_openssl! {
 
     /// No copy of libcrypto inside: what is called of it is imported, and nothing of it is defined (L3).
     fn no_static_libcrypto(target) {
-        let symbols = succeed(Command::new("nm").arg("-D").arg("--undefined-only").arg(&target.engine));
+        let symbols = succeed(Command::new("nm").arg("-D").arg("--undefined-only").arg(&target.module));
         for function in ["RAND_priv_bytes", "OBJ_create", "EVP_PKEY_meth_new", "ENGINE_set_id"] {
             assert!(symbols.contains(function), "{function} is not imported");
         }
-        let all = succeed(Command::new("nm").arg("--defined-only").arg(&target.engine));
+        let all = succeed(Command::new("nm").arg("--defined-only").arg(&target.module));
         assert!(!all.contains(" T RAND_") && !all.contains(" t RAND_") && !all.contains("OPENSSL_init_crypto"));
     }
 
@@ -50,7 +50,7 @@ on_each_openssl! {
 
     /// The other series' library, and one for another copy of libcrypto, are refused with a reason; the process goes on (L3).
     fn refusals(target) {
-        let other = if target.prefix.is_some() { Target::openssl_3() } else { Target::openssl_1_1_1() };
+        let other = if target.prefix().is_some() { Target::openssl_3() } else { Target::openssl_1_1_1() };
         let program = target.compile("refused");
         let refuse = |command: &mut Command| {
             let (output, stdout, stderr) = run(command);
@@ -60,29 +60,29 @@ on_each_openssl! {
 
         // With the other libcrypto at hand.
         let mut command = Command::new(&program);
-        if let Some(prefix) = &other.prefix {
+        if let Some(prefix) = other.prefix() {
             command.env("LD_LIBRARY_PATH", prefix.join("lib"));
         }
-        let (stdout, stderr) = refuse(command.arg(&other.engine));
+        let (stdout, stderr) = refuse(command.arg(&other.module));
         assert!(stdout.contains("version incompatibility"), "{stdout}");
         assert!(stderr.contains("engntru: not loaded: built for OpenSSL "), "{stderr}");
         assert!(stderr.contains("but this program runs OpenSSL "), "{stderr}");
 
         // Without it: the dynamic linker says what is missing.
-        if other.prefix.is_some() {
-            let (stdout, _) = refuse(Command::new(&program).env_remove("LD_LIBRARY_PATH").arg(&other.engine));
+        if other.prefix().is_some() {
+            let (stdout, _) = refuse(Command::new(&program).env_remove("LD_LIBRARY_PATH").arg(&other.module));
             assert!(stdout.contains("libcrypto.so.1.1: cannot open shared object file"), "{stdout}");
         }
 
         // A program with a libcrypto of its own inside.
-        if let Some(prefix) = &target.prefix {
+        if let Some(prefix) = target.prefix() {
             let archive = prefix.join("lib/libcrypto.a");
             let archive = archive.to_str().expect("a plain path");
             let program = target.compile_with("refused", &[archive, "-ldl", "-lpthread"]);
             let renamed = program.with_extension("static");
             fs::rename(&program, &renamed).expect("the program can be renamed");
             let (stdout, stderr) =
-                refuse(Command::new(renamed).env("LD_LIBRARY_PATH", prefix.join("lib")).arg(&target.engine));
+                refuse(Command::new(renamed).env("LD_LIBRARY_PATH", prefix.join("lib")).arg(&target.module));
             assert!(stdout.contains("init failed"), "{stdout}");
             assert!(stderr.contains("another copy of libcrypto"), "{stderr}");
         }

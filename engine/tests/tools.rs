@@ -16,7 +16,7 @@ fn load(target: &Target, file: &PathBuf, times: &str) -> String {
 
 /// How to name the engine to the tool: by its path, or by a configuration file.
 fn by_path(target: &Target) -> (Vec<String>, PathBuf) {
-    (vec!["-engine".into(), target.engine.display().to_string()], PathBuf::from("/dev/null"))
+    (vec!["-engine".into(), target.module.display().to_string()], PathBuf::from("/dev/null"))
 }
 
 fn by_configuration(target: &Target) -> (Vec<String>, PathBuf) {
@@ -65,14 +65,14 @@ on_each_openssl! {
         let directory = scratch().join(format!("{}-engines", target.name));
         fs::create_dir_all(&directory).expect("the directory can be made");
         // OpenSSL 1.1.1 looks for engntru.so; 3 does too.
-        fs::copy(&target.engine, directory.join("engntru.so")).expect("the engine can be copied");
+        fs::copy(&target.module, directory.join("engntru.so")).expect("the engine can be copied");
         let report = succeed(target.openssl().args(["engine", "-t", "-c", "engntru"]).env("OPENSSL_ENGINES", &directory));
         assert!(report.contains("[sntrup761, sntrup857]") && report.contains("[ available ]"), "{report}");
     }
 
     /// `openssl engine` describes the commands, prints the read-outs, and names a bad value.
     fn engine_commands(target) {
-        let path = target.engine.display().to_string();
+        let path = target.module.display().to_string();
         let (_, report, _) = run(target.openssl().args(["engine", "-vvv", "-t", "-c", &path]));
         let described =
             ["BATCH_SIZE: Key pairs", "BACKEND: Which", "VERSION: Tells", "BACKEND_IN_USE: Tells", "STOCK_LEVEL: Tells"];

@@ -1,4 +1,5 @@
-//! Unmodified applications on the patched OpenSSL: where they are, and how they are started.
+//! Unmodified applications on the patched OpenSSL, or on an unmodified one with the provider: where they are, and how they
+//! are started.
 
 use crate::bed::{self, Bed, PATIENCE};
 use crate::env;
@@ -12,7 +13,8 @@ use std::process::Command;
 pub struct App {
     /// What it is, for messages.
     pub name: &'static str,
-    program: PathBuf,
+    /// The program, after a dynamic linker and its options if it needs another one than the system's.
+    program: Vec<PathBuf>,
     /// Directories for LD_LIBRARY_PATH, in order.
     libraries: Vec<PathBuf>,
 }
@@ -23,7 +25,7 @@ impl App {
     pub fn stunnel() -> Self {
         App {
             name: "stunnel 5.68, built from source",
-            program: env::app("stunnel").join("bin/stunnel"),
+            program: vec![env::app("stunnel").join("bin/stunnel")],
             libraries: Vec::new(),
         }
     }
@@ -57,7 +59,21 @@ impl App {
         // OpenSSL first: that is what the program is to run on. The rest is what Debian 12 has in other versions.
         let libraries =
             vec![env::openssl().join("lib"), root.join("usr/lib/x86_64-linux-gnu"), root.join("lib/x86_64-linux-gnu")];
-        App { name, program: root.join(program), libraries }
+        App { name, program: vec![root.join(program)], libraries }
+    }
+
+    /// A binary of Debian 12, which runs on the system's OpenSSL.
+    #[must_use]
+    pub fn debian12(name: &'static str, program: &str) -> Self {
+        let root = env::app("debian12");
+        let libraries = vec![root.join("usr/lib/x86_64-linux-gnu"), root.join("lib/x86_64-linux-gnu")];
+        App { name, program: vec![root.join(program)], libraries }
+    }
+
+    /// A binary of Debian 13, with that Debian's own libraries.
+    #[must_use]
+    pub fn debian13(name: &'static str, program: &str) -> Self {
+        App { name, program: bed::debian_program("debian13", program), libraries: Vec::new() }
     }
 
     /// A command line under an openssl.cnf, cut off from whatever OpenSSL settings surround us.
@@ -66,9 +82,11 @@ impl App {
     /// The program is not there.
     #[must_use]
     pub fn command(&self, conf: &Path) -> Command {
-        assert!(self.program.exists(), "{} is not at {}: run scripts/get-apps", self.name, self.program.display());
-        let mut command = Command::new(&self.program);
+        let program = self.program.last().expect("there is a program");
+        assert!(program.exists(), "{} is not at {}: run scripts/get-apps", self.name, program.display());
+        let mut command = Command::new(&self.program[0]);
         bed::isolate(&mut command, Some(conf));
+        command.args(&self.program[1..]);
         if !self.libraries.is_empty() {
             let joined = std::env::join_paths(&self.libraries);
             command.env("LD_LIBRARY_PATH", joined.expect("no colon in a directory's name"));
@@ -286,6 +304,17 @@ impl Running {
 /// # Panics
 /// As [`Running::start`].
 pub fn start_nginx(bed: &Bed, conf: &Path, server: &str) -> Result<Running, Finished> {
+    start_this_nginx(&App::nginx(), bed, conf, server)
+}
+
+/// As [`start_nginx`], for a particular nginx.
+///
+/// # Errors
+/// As [`start_nginx`].
+///
+/// # Panics
+/// As [`Running::start`].
+pub fn start_this_nginx(app: &App, bed: &Bed, conf: &Path, server: &str) -> Result<Running, Finished> {
     let home = bed.path("nginx");
     std::fs::create_dir_all(&home).expect("a directory in the temporary directory");
     let port = proc::free_port();
@@ -302,7 +331,7 @@ pub fn start_nginx(bed: &Bed, conf: &Path, server: &str) -> Result<Running, Fini
     );
     let file = bed.path("nginx.conf");
     std::fs::write(&file, text).expect("a file in the temporary directory");
-    let mut command = App::nginx().command(conf);
+    let mut command = app.command(conf);
     command.arg("-p").arg(&home).arg("-c").arg(&file);
     Running::start(command, port)
 }
@@ -315,6 +344,17 @@ pub fn start_nginx(bed: &Bed, conf: &Path, server: &str) -> Result<Running, Fini
 /// # Panics
 /// As [`Running::start`].
 pub fn start_haproxy(bed: &Bed, conf: &Path, sections: &str) -> Result<Running, Finished> {
+    start_this_haproxy(&App::haproxy(), bed, conf, sections)
+}
+
+/// As [`start_haproxy`], for a particular haproxy.
+///
+/// # Errors
+/// As [`start_haproxy`].
+///
+/// # Panics
+/// As [`Running::start`].
+pub fn start_this_haproxy(app: &App, bed: &Bed, conf: &Path, sections: &str) -> Result<Running, Finished> {
     let port = proc::free_port();
     let text = format!(
         "global\n  nbthread 2\n  hard-stop-after 5s\ndefaults\n  mode http\n  timeout connect 30s\n  timeout client 30s\n\
@@ -323,7 +363,7 @@ pub fn start_haproxy(bed: &Bed, conf: &Path, sections: &str) -> Result<Running, 
     );
     let file = bed.path("haproxy.cfg");
     std::fs::write(&file, text).expect("a file in the temporary directory");
-    let mut command = App::haproxy().command(conf);
+    let mut command = app.command(conf);
     command.arg("-db").arg("-f").arg(&file);
     Running::start(command, port)
 }

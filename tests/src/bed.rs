@@ -19,6 +19,8 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 pub const SNTRUP761: u16 = 0xFEB1;
 /// Code point of sntrup857 (private use).
 pub const SNTRUP857: u16 = 0xFEB2;
+/// Code point of X25519 and sntrup761 (private use).
+pub const X25519SNTRUP761: u16 = 0xFEB3;
 /// Code point of X25519.
 pub const X25519: u16 = 29;
 /// Code point of P-256.
@@ -43,10 +45,18 @@ pub const KEMS: [Kem; 2] = [
     Kem { name: "sntrup857", group: SNTRUP857, public_key: 1322, ciphertext: 1184 },
 ];
 
+/// The KEM groups of the provider: those of the engine, and the hybrid.
+pub const PROVIDER_KEMS: [Kem; 3] = [
+    KEMS[0],
+    KEMS[1],
+    Kem { name: "X25519sntrup761", group: X25519SNTRUP761, public_key: 32 + 1158, ciphertext: 32 + 1039 },
+];
+
 /// One `openssl` program together with the configuration that it runs with.
 #[derive(Clone, Debug)]
 pub struct OpenSsl {
-    program: PathBuf,
+    /// The program, after a dynamic linker and its options if it needs another one than the system's.
+    program: Vec<PathBuf>,
     /// `None`: no configuration at all.
     conf: Option<PathBuf>,
 }
@@ -55,7 +65,16 @@ impl OpenSsl {
     /// The program with no configuration.
     #[must_use]
     pub fn bare(program: PathBuf) -> Self {
-        OpenSsl { program, conf: None }
+        OpenSsl { program: vec![program], conf: None }
+    }
+
+    /// The program of another Debian, whose packages scripts/get-apps has unpacked under this name.
+    ///
+    /// # Panics
+    /// It is not there.
+    #[must_use]
+    pub fn of_debian(name: &str) -> Self {
+        OpenSsl { program: debian_program(name, "usr/bin/openssl"), conf: None }
     }
 
     /// The same program with a configuration file.
@@ -67,8 +86,9 @@ impl OpenSsl {
     /// A command line, cut off from whatever OpenSSL settings surround us.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = Command::new(&self.program[0]);
         isolate(&mut command, self.conf.as_deref());
+        command.args(&self.program[1..]);
         command.args(arguments);
         command
     }
@@ -81,6 +101,17 @@ impl OpenSsl {
     pub fn run(&self, arguments: &[&str]) -> Finished {
         proc::run(self.command(arguments), PATIENCE).unwrap_or_else(|error| panic!("{error}"))
     }
+}
+
+/// A program of another Debian, behind that Debian's own dynamic linker and libraries.
+///
+/// # Panics
+/// scripts/get-apps has not unpacked it.
+#[must_use]
+pub fn debian_program(name: &str, program: &str) -> Vec<PathBuf> {
+    let root = env::app(name);
+    let libraries = root.join("usr/lib/x86_64-linux-gnu");
+    vec![libraries.join("ld-linux-x86-64.so.2"), "--library-path".into(), libraries, root.join(program)]
 }
 
 /// Gives a command its own OpenSSL configuration and takes away every other setting of OpenSSL.
@@ -190,7 +221,25 @@ impl Bed {
     /// The file cannot be written.
     #[must_use]
     pub fn configured(&self, name: &str, conf: &Conf) -> OpenSsl {
-        self.bare.with_conf(conf.write(self.path(name)).expect("an openssl.cnf in the temporary directory"))
+        self.with(&self.bare, name, conf)
+    }
+
+    /// A program with the provider and nothing else in its openssl.cnf.
+    ///
+    /// # Panics
+    /// The provider is not there, or the file cannot be written.
+    #[must_use]
+    pub fn with_provider(&self, openssl: &OpenSsl) -> OpenSsl {
+        self.with(openssl, "provider.cnf", &Conf::provider(&env::provider()))
+    }
+
+    /// A program with this configuration, written to a file of this name.
+    ///
+    /// # Panics
+    /// The file cannot be written.
+    #[must_use]
+    pub fn with(&self, openssl: &OpenSsl, name: &str, conf: &Conf) -> OpenSsl {
+        openssl.with_conf(conf.write(self.path(name)).expect("an openssl.cnf in the temporary directory"))
     }
 
     /// Starts `openssl s_server -rev`, which sends every line back reversed.

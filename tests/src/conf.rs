@@ -1,4 +1,4 @@
-//! Writes an openssl.cnf that loads the engine and lists groups, the way the README tells a user to.
+//! Writes an openssl.cnf that loads the engine or the provider and lists groups, the way the README tells a user to.
 
 use std::fmt;
 use std::io;
@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 pub struct Conf {
     /// Lines of the engine's section, in order; without any there is no `engines` module.
     pub engine: Vec<String>,
+    /// Lines of the provider's section, in order; without any there is no `providers` module. The default provider is
+    /// activated with it.
+    pub provider: Vec<String>,
     /// Lines of the section that `system_default` names, in order; without any there is no `ssl_conf` module.
     pub ssl: Vec<String>,
 }
@@ -22,7 +25,21 @@ impl Conf {
             format!("dynamic_path = {}", path.display()),
             "default_algorithms = ALL".to_owned(),
         ];
-        Conf { engine, ssl: Vec::new() }
+        Conf { engine, ..Conf::default() }
+    }
+
+    /// Loads the provider from `path` beside the default one.
+    #[must_use]
+    pub fn provider(path: &Path) -> Self {
+        let provider = vec![format!("module = {}", path.display()), "activate = 1".to_owned()];
+        Conf { provider, ..Conf::default() }
+    }
+
+    /// One more line for the provider: a setting.
+    #[must_use]
+    pub fn setting(mut self, line: &str) -> Self {
+        self.provider.push(line.to_owned());
+        self
     }
 
     /// One more line for the engine: a control command.
@@ -55,11 +72,18 @@ impl fmt::Display for Conf {
         if !self.engine.is_empty() {
             writeln!(out, "engines = engines")?;
         }
+        if !self.provider.is_empty() {
+            writeln!(out, "providers = providers")?;
+        }
         if !self.ssl.is_empty() {
             writeln!(out, "ssl_conf = ssl")?;
         }
         if !self.engine.is_empty() {
             writeln!(out, "\n[engines]\nengntru = engntru\n\n[engntru]\n{}", self.engine.join("\n"))?;
+        }
+        if !self.provider.is_empty() {
+            writeln!(out, "\n[providers]\ndefault = default_provider\nntruprime = ntruprime")?;
+            writeln!(out, "\n[default_provider]\nactivate = 1\n\n[ntruprime]\n{}", self.provider.join("\n"))?;
         }
         if !self.ssl.is_empty() {
             writeln!(out, "\n[ssl]\nsystem_default = tls\n\n[tls]\n{}", self.ssl.join("\n"))?;

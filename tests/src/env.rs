@@ -8,6 +8,8 @@ pub const OPENSSL: &str = "ENGNTRU_OPENSSL";
 pub const ENGINE: &str = "ENGNTRU_ENGINE";
 /// The engine built for the system's OpenSSL 3.
 pub const ENGINE_3: &str = "ENGNTRU_ENGINE_3";
+/// The provider.
+pub const PROVIDER: &str = "ENGNTRU_PROVIDER";
 /// The directory with the applications that scripts/get-apps prepares.
 pub const APPS: &str = "ENGNTRU_APPS";
 
@@ -55,7 +57,16 @@ pub fn engine_3() -> PathBuf {
     path(ENGINE_3).unwrap_or_else(|problem| panic!("{problem}"))
 }
 
-/// The directory of one of the applications that scripts/get-apps prepares: `stunnel`, `debian11` or `gio`.
+/// The provider.
+///
+/// # Panics
+/// It is not there.
+#[must_use]
+pub fn provider() -> PathBuf {
+    path(PROVIDER).unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// The directory of one of the things that scripts/get-apps prepares: `stunnel`, `debian11`, `debian13`, `openssl-4`, …
 ///
 /// # Panics
 /// It is not there.

@@ -1,4 +1,4 @@
-//! GNOME's programs on the patched OpenSSL: glib-networking's OpenSSL backend, a small Gio client, and GNOME Web on a virtual screen.
+//! GNOME's programs on the patched OpenSSL, or on the system's with the provider: glib-networking's OpenSSL backend, a small Gio client, and GNOME Web on a virtual screen.
 
 use crate::bed::{self, PATIENCE};
 use crate::env;
@@ -9,20 +9,38 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+/// Which OpenSSL glib-networking's backend was built against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// The patched 1.1.1w.
+    Patched,
+    /// The system's 3.
+    System,
+}
+
+impl Backend {
+    fn directory(self) -> &'static str {
+        match self {
+            Backend::Patched => "gio",
+            Backend::System => "gio3",
+        }
+    }
+}
+
 /// Has a program take its TLS from glib-networking's OpenSSL backend, under an openssl.cnf and with one trusted certificate.
-fn on_openssl(command: &mut Command, conf: &Path, authority: &Path) {
+fn on_openssl(command: &mut Command, backend: Backend, conf: &Path, authority: &Path) {
     bed::isolate(command, Some(conf));
-    command.env("GIO_EXTRA_MODULES", env::app("gio"));
+    command.env("GIO_EXTRA_MODULES", env::app(backend.directory()));
     command.env("GIO_USE_TLS", "openssl");
     command.env("SSL_CERT_FILE", authority);
 }
 
 /// The small Gio client: `count` connections, each with a line there and back.
 #[must_use]
-pub fn gio_client(conf: &Path, authority: &Path, port: u16, count: usize) -> Command {
+pub fn gio_client(backend: Backend, conf: &Path, authority: &Path, port: u16, count: usize) -> Command {
     // Debian's Python has the gi package; another one that comes first in PATH has not.
     let mut command = Command::new("/usr/bin/python3");
-    on_openssl(&mut command, conf, authority);
+    on_openssl(&mut command, backend, conf, authority);
     command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/apps/gio_client.py"));
     command.args(["localhost".to_owned(), port.to_string(), count.to_string()]);
     command
@@ -78,7 +96,7 @@ impl Browser {
     /// # Panics
     /// It cannot be started.
     #[must_use]
-    pub fn open(screen: &Screen, home: &Path, conf: &Path, authority: &Path, url: &str) -> Self {
+    pub fn open(screen: &Screen, home: &Path, backend: Backend, conf: &Path, authority: &Path, url: &str) -> Self {
         let directory = |name: &str, mode: u32| -> PathBuf {
             let path = home.join(name);
             std::fs::create_dir_all(&path).expect("a directory for the browser");
@@ -87,7 +105,7 @@ impl Browser {
             path
         };
         let mut command = Command::new("dbus-run-session");
-        on_openssl(&mut command, conf, authority);
+        on_openssl(&mut command, backend, conf, authority);
         command.env("DISPLAY", &screen.display);
         let own = directory("home", 0o755);
         // Settings that are not asked for on the screen, from a file: there is no settings daemon here.

@@ -5,7 +5,7 @@ use crate::backend::Backend;
 use crate::bed::{Bed, Kem, PATIENCE};
 use crate::conf::Conf;
 use crate::env;
-use crate::gnome::{Browser, Screen};
+use crate::gnome::{self, Browser, Screen};
 use crate::proc::{self, Finished};
 use crate::tap::{Settings, Tap};
 use crate::wire::Conversation;
@@ -136,16 +136,24 @@ pub struct View {
 /// A program cannot be started, or the page does not arrive within two minutes.
 #[must_use]
 pub fn browse(bed: &Bed, kem: Kem, picture: &Path) -> View {
+    browse_on(bed, kem, picture, gnome::Backend::Patched, &App::stunnel(), &one_group(bed, kem))
+}
+
+/// The same on a particular OpenSSL, with a stunnel that runs on it, under this openssl.cnf.
+///
+/// # Panics
+/// As [`browse`].
+#[must_use]
+pub fn browse_on(bed: &Bed, kem: Kem, picture: &Path, on: gnome::Backend, app: &App, conf: &Path) -> View {
     let backend = Backend::page(&format!("GNOME Web, stunnel and {}", kem.name), IMAGES);
-    let conf = one_group(bed, kem);
     let service = serving(bed, kem, backend.address);
     let name = format!("{}.stunnel", kem.name);
-    let server = listening(Stunnel::start(bed, &App::stunnel(), &name, Place::Foreground, &conf, &service));
+    let server = listening(Stunnel::start(bed, app, &name, Place::Foreground, conf, &service));
     let tap = Tap::start(server.address, Settings::default()).expect("a loopback socket");
     let screen = Screen::start("1030x690");
     let home = bed.path(&format!("browser-{}", kem.name));
     let url = format!("https://localhost:{}/", tap.address().port());
-    let browser = Browser::open(&screen, &home, &conf, &bed.certificate.certificate, &url);
+    let browser = Browser::open(&screen, &home, on, conf, &bed.certificate.certificate, &url);
     // The page asks for this when all of it has arrived.
     let loaded = proc::wait_until(2 * PATIENCE, || backend.asked().contains(&"/loaded".to_owned()).then_some(()));
     assert!(loaded.is_some(), "the page did not load; asked for: {:?}; {}", backend.asked(), browser.log());

@@ -24,7 +24,13 @@ fn a_gio_client_offers_what_openssl_cnf_says_and_resumes() {
         let conf = Conf::engine(&env::engine()).groups(list).write(bed.path("gio.cnf")).unwrap();
         let tap = Tap::start(server.address, Settings::default()).unwrap();
         let count = 3;
-        let client = gnome::gio_client(&conf, &bed.certificate.certificate, tap.address().port(), count);
+        let client = gnome::gio_client(
+            gnome::Backend::Patched,
+            &conf,
+            &bed.certificate.certificate,
+            tap.address().port(),
+            count,
+        );
         let end = proc::run(client, PATIENCE).unwrap_or_else(|error| panic!("{error}"));
         assert!(end.status.success(), "{list}: {}", end.all());
         let answers = "niaga kcab dna ereht\n".repeat(count);
@@ -93,7 +99,8 @@ fn a_wrong_openssl_cnf_is_passed_over_in_silence() {
     ] {
         let conf = conf.write(bed.path("gio.cnf")).unwrap();
         let tap = Tap::start(server.address, Settings::default()).unwrap();
-        let client = gnome::gio_client(&conf, &bed.certificate.certificate, tap.address().port(), 1);
+        let client =
+            gnome::gio_client(gnome::Backend::Patched, &conf, &bed.certificate.certificate, tap.address().port(), 1);
         let end = proc::run(client, PATIENCE).unwrap_or_else(|error| panic!("{error}"));
         assert!(end.status.success(), "{name}: {}", end.all());
         let said = tap.next(PATIENCE).expect("a finished connection").conversation().unwrap();

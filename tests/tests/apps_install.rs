@@ -216,7 +216,7 @@ fn the_package_works_in_a_fresh_debian_and_goes_away_without_a_trace() {
     let package = PathBuf::from(end.stdout.lines().last().expect("the package's name"));
     let root = place("root");
     let mut copy = Command::new("cp");
-    copy.arg("-a").arg(env::app("debian12").join("")).arg(&root);
+    copy.arg("-a").arg(env::app("chroot12").join("")).arg(&root);
     assert_success(&run(copy));
     fs::copy(&package, root.join("engntru.deb")).unwrap();
     let inside = |user: &str, arguments: &[&str]| {

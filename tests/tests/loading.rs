@@ -30,7 +30,7 @@ fn the_order_of_the_engines_lines_is_an_error_or_does_not_matter() {
         (vec!["BATCH_SIZE = 4", "engine_id = engntru", &path, "default_algorithms = ALL"], false),
         (vec!["default_algorithms = ALL", "engine_id = engntru", &path], false),
     ] {
-        let conf = Conf { engine: lines.iter().map(ToString::to_string).collect(), ssl: Vec::new() };
+        let conf = Conf { engine: lines.iter().map(ToString::to_string).collect(), ..Conf::default() };
         let program = bed.configured("order.cnf", &conf);
         let meeting = bed.connect(server, (&program, &["-groups", "sntrup761"]));
         if works {
@@ -85,8 +85,10 @@ fn the_engine_is_found_by_path_and_by_directory() {
     let run = engntru_tests::bed::talk(command);
     assert!(run.succeeded(), "{run:?}");
     // Without -engine the configuration may do it, with no path in it.
-    let conf =
-        Conf { engine: vec!["engine_id = engntru".to_owned(), "default_algorithms = ALL".to_owned()], ssl: Vec::new() };
+    let conf = Conf {
+        engine: vec!["engine_id = engntru".to_owned(), "default_algorithms = ALL".to_owned()],
+        ..Conf::default()
+    };
     let mut command = bed.configured("directory.cnf", &conf).command(&arguments[..5]);
     command.env("OPENSSL_ENGINES", &directory);
     let run = engntru_tests::bed::talk(command);

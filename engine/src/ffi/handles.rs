@@ -4,6 +4,8 @@ use std::ffi::{c_int, c_uchar, c_void};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
+pub(crate) use engntru_common::lent::{Output, bytes};
+
 use super::sys;
 use crate::error::{Error, Reason};
 
@@ -67,69 +69,6 @@ impl Pkey<'_> {
     pub(crate) fn assign(self, nid: c_int, content: *mut c_void) -> bool {
         // SAFETY: `raw` is live; the type's free callback knows what `content` is.
         unsafe { sys::EVP_PKEY_assign(self.raw.as_ptr(), nid, content) == 1 }
-    }
-}
-
-/// Bytes that C lends for one call. NULL is an empty slice.
-///
-/// # Safety
-/// A pointer that is not NULL must be to `len` readable bytes that nobody writes for the length of `'call`.
-pub(crate) unsafe fn bytes<'call>(data: *const c_uchar, len: usize) -> &'call [u8] {
-    if data.is_null() || len == 0 {
-        return &[];
-    }
-    // SAFETY: the caller's contract; a length over isize::MAX cannot be that of an object in memory.
-    unsafe { std::slice::from_raw_parts(data, len) }
-}
-
-/// The pair (buffer, length) by which C asks for a size (buffer NULL) or for data (length says how much room there is).
-pub(crate) struct Output<'call> {
-    data: *mut c_uchar,
-    len: NonNull<usize>,
-    lent: PhantomData<&'call mut [u8]>,
-}
-
-impl Output<'_> {
-    /// Errors: [`Reason::NullArgument`] if there is no place for the length.
-    ///
-    /// # Safety
-    /// `len` must be NULL or writable, and `data` NULL or `*len` writable bytes, for as long as the value is used.
-    pub(crate) unsafe fn borrow(data: *mut c_uchar, len: *mut usize) -> Result<Self, Error> {
-        match NonNull::new(len) {
-            Some(len) => Ok(Self { data, len, lent: PhantomData }),
-            None => Err(Error::new(Reason::NullArgument).with("the place for the length is NULL")),
-        }
-    }
-
-    /// True if C asks for the size only.
-    pub(crate) fn is_size_query(&self) -> bool {
-        self.data.is_null()
-    }
-
-    /// Tells C the size.
-    pub(crate) fn set_size(&mut self, size: usize) {
-        // SAFETY: `len` is writable, by the contract of `borrow`.
-        unsafe { self.len.write(size) }
-    }
-
-    /// Errors: [`Reason::BufferTooSmall`] unless there is room for `size` bytes.
-    pub(crate) fn require(&self, size: usize) -> Result<(), Error> {
-        // SAFETY: `len` is readable, by the contract of `borrow`.
-        let room = unsafe { self.len.read() };
-        if room < size {
-            return Err(Error::new(Reason::BufferTooSmall).with(format!("{size} bytes needed, {room} given")));
-        }
-        Ok(())
-    }
-
-    /// Writes `source` and its length, or fails as [`Output::require`] does.
-    pub(crate) fn write(&mut self, source: &[u8]) -> Result<(), Error> {
-        self.require(source.len())?;
-        // SAFETY: `data` is not NULL for a caller that checked `is_size_query`, there is room, and a buffer that C gave us
-        // to fill does not overlap one of ours.
-        unsafe { ptr::copy_nonoverlapping(source.as_ptr(), self.data, source.len()) };
-        self.set_size(source.len());
-        Ok(())
     }
 }
 

@@ -2,26 +2,7 @@
 
 use std::ffi::c_int;
 
-/// A Rust result type that knows how C expects it, and what C expects when the callback failed.
-pub(crate) trait Convention {
-    /// The C return type.
-    type C;
-    /// What the callback returns when it failed; an error-queue entry says why.
-    const FAILED: Self::C;
-    /// The C value of a success.
-    fn into_c(self) -> Self::C;
-}
-
-/// Success is 1, failure 0: operations, encoders, printers and the life of an ENGINE.
-pub(crate) struct Done;
-
-impl Convention for Done {
-    type C = c_int;
-    const FAILED: c_int = 0;
-    fn into_c(self) -> c_int {
-        1
-    }
-}
+pub(crate) use engntru_common::guard::{Convention, Done, Nothing};
 
 /// Control functions: 1 (or a positive number), 0 for failure, -2 for a request that is not ours.
 pub(crate) enum Reply {
@@ -88,13 +69,4 @@ impl Convention for Found {
     fn into_c(self) -> c_int {
         c_int::from(self.0)
     }
-}
-
-/// Callbacks without a result.
-pub(crate) struct Nothing;
-
-impl Convention for Nothing {
-    type C = ();
-    const FAILED: () = ();
-    fn into_c(self) {}
 }

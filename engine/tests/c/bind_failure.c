@@ -1,6 +1,6 @@
 /* A bind that fails half way: every allocation of libcrypto during the load fails once; each time the load is refused
  * without a crash, and the next one works in the same process. */
-#include "harness.h"
+#include "module.h"
 
 static long countdown = -1; /* the allocation that fails; negative: none */
 

@@ -1,6 +1,6 @@
 /* Loads a configuration file, twice if so asked, and says what came of it: whether the engine serves both schemes, and
  * whether the classical algorithms still work. */
-#include "harness.h"
+#include "module.h"
 
 static void classical(int type, int rsa_bits) {
     EVP_PKEY *key = NULL;

@@ -1,5 +1,5 @@
 /* What others made under our names: a key of our number with their methods ("key"), their object of our name ("object"). */
-#include "harness.h"
+#include "module.h"
 
 /* The engine is asked to work on a key whose content it cannot know. */
 static void key(ENGINE *e) {

@@ -1,6 +1,6 @@
 /* Holds the declarations of src/ffi/sys.rs to the headers: values and sizes as Rust has them (layout_values.h, made by the
  * test), and the type of every function. A difference is a compile error. */
-#include "harness.h"
+#include "module.h"
 #include "layout_values.h"
 #include <openssl/asn1.h>
 #include <openssl/bio.h>

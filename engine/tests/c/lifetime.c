@@ -1,5 +1,5 @@
 /* The life of the ENGINE in one process: bound, refused, destroyed, bound again. */
-#include "harness.h"
+#include "module.h"
 
 /* The name of our library number, or NULL when no texts are loaded. */
 static const char *library_name(unsigned long code) {

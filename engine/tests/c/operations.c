@@ -1,5 +1,5 @@
 /* Every operation through EVP: right answers, an empty error queue after each, and the misuse table. */
-#include "harness.h"
+#include "module.h"
 
 #define MISUSE(call, function, reason)                                                     \
     do {                                                                                   \

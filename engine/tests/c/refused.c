@@ -1,5 +1,5 @@
 /* L3: a library that this program cannot use is refused with a reason, and the program goes on. Prints the reasons. */
-#include "harness.h"
+#include "module.h"
 
 int main(int argc, char **argv) {
     CHECK(argc == 2);

@@ -8,15 +8,17 @@ use engntru_tests::memory;
 use engntru_tests::wire::Conversation;
 use openssl::error::ErrorStack;
 use openssl::ssl::{ErrorCode, Ssl, SslContext, SslFiletype, SslMethod, SslStream, SslVersion};
+use sntrup_core::{Sntrup761, Sntrup857};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::io::{self, Read, Write};
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 
 const USAGE: &str = "usage: tls-app CERTIFICATE KEY COMMAND...
 
@@ -274,23 +276,23 @@ impl App {
                 say(&self.connect(&contexts, |_| ())?)?;
             }
         }
-        let drawn = || DRAWN.load(Ordering::SeqCst);
-        let stocked = memory::search(drawn())?;
-        say(&format!("before cleanup: {} secrets of {:?} bytes", stocked.len(), distinct(&stocked)))?;
+        let mut wanted = memory::Wanted::default();
+        for &seed in SEEDS.lock().map_err(|_| "a thread panicked")?.iter() {
+            match groups.split([':', '/']).next() {
+                Some("sntrup761") => wanted.add_batch::<Sntrup761>(seed, BATCH),
+                _ => wanted.add_batch::<Sntrup857>(seed, BATCH),
+            }
+        }
+        let show = |when: &str, found: memory::Found| {
+            say(&format!("{when} cleanup: {} f, {} 1/g, {} rho", found.f, found.g_recip, found.rho))
+        };
+        show("before", wanted.search()?)?;
         // SAFETY: every object of libssl is freed, and nothing of OpenSSL is called afterwards.
         unsafe { OPENSSL_cleanup() };
-        let left = memory::search(drawn())?;
-        say(&format!("after cleanup: {} secrets of {:?} bytes", left.len(), distinct(&left)))?;
+        show("after", wanted.search()?)?;
         say(&format!("finished {} times", FINISHED.load(Ordering::SeqCst)))?;
         say(&format!("destroyed {} times", DESTROYED.load(Ordering::SeqCst)))
     }
-}
-
-fn distinct(lengths: &[u64]) -> Vec<u64> {
-    let mut lengths = lengths.to_vec();
-    lengths.sort_unstable();
-    lengths.dedup();
-    lengths
 }
 
 /// One write a line, so that the lines of several processes do not mix.
@@ -449,7 +451,13 @@ fn watch_engine() -> Outcome<()> {
 /// Words drawn from the generator so far.
 static DRAWN: AtomicU64 = AtomicU64::new(0);
 
-/// Random bytes that [`memory::search`] finds again. Good for nothing else.
+/// The numbers of the first words of all draws that may have been seeds of batches, those of TLS's own random fields among them.
+static SEEDS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+
+/// Keys in a batch of an engine that is not told otherwise.
+const BATCH: NonZeroUsize = NonZeroUsize::new(32).unwrap();
+
+/// Random bytes that can be had again. Good for nothing else.
 extern "C" fn counter_bytes(out: *mut u8, count: c_int) -> c_int {
     let Ok(count) = usize::try_from(count) else {
         return 0;
@@ -459,9 +467,14 @@ extern "C" fn counter_bytes(out: *mut u8, count: c_int) -> c_int {
     }
     // SAFETY: OpenSSL hands over a buffer of that many bytes, which nobody else uses meanwhile.
     let out = unsafe { std::slice::from_raw_parts_mut(out, count) };
-    for chunk in out.chunks_mut(8) {
-        let word = memory::word(DRAWN.fetch_add(1, Ordering::SeqCst)).to_le_bytes();
-        chunk.copy_from_slice(&word[..chunk.len()]);
+    let first = DRAWN.fetch_add(out.len().div_ceil(8) as u64, Ordering::SeqCst);
+    if out.len() == 8 * memory::SEED_WORDS
+        && let Ok(mut seeds) = SEEDS.lock()
+    {
+        seeds.push(first);
+    }
+    for (counter, chunk) in (first..).zip(out.chunks_mut(8)) {
+        chunk.copy_from_slice(&memory::word(counter).to_le_bytes()[..chunk.len()]);
     }
     1
 }

@@ -87,7 +87,7 @@ impl Prober {
         let quoted: String =
             value.chars().flat_map(|c| [Some('\\').filter(|_| "\\$#\"'`".contains(c)), Some(c)]).flatten().collect();
         let conf =
-            Conf { engine: Vec::new(), ssl: vec![format!("a.{name} = {quoted}"), format!("Groups = {}", SENTINEL.0)] };
+            Conf { ssl: vec![format!("a.{name} = {quoted}"), format!("Groups = {}", SENTINEL.0)], ..Conf::default() };
         let path = conf.write(self.directory.path().join("probe.cnf")).map_err(|error| error.to_string())?;
         let hello = self.hello(&path)?;
         Ok(hello.is_ok_and(|hello| hello.groups.as_deref() == Some(&[SENTINEL.1])))

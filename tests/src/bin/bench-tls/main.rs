@@ -6,14 +6,14 @@ mod report;
 
 use engntru_tests::apps::{App, Running};
 use engntru_tests::backend::Backend;
-use engntru_tests::bed::{Bed, KeyKind, PATIENCE, isolate};
+use engntru_tests::bed::{Bed, KeyKind, OpenSsl, PATIENCE, isolate};
 use engntru_tests::conf::Conf;
 use engntru_tests::env;
 use engntru_tests::proc::{self, Process};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: bench-tls CLIENT-1.1.1w CLIENT-3.5 [--json FILE] [--svg FILE] [--quick]
+const USAGE: &str = "usage: bench-tls CLIENT-1.1.1w CLIENT-3.5 CLIENT-4.0 [--json FILE] [--svg FILE] [--quick]
 
 CLIENT-... are the programs built from tests/apps/tls_client.c; scripts/bench tls builds them and calls this.";
 
@@ -38,28 +38,46 @@ impl Kind {
     }
 }
 
-/// An OpenSSL and the groups that are measured with it.
+/// An OpenSSL and the groups that are measured with it: the patched one with the engine, the others with the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Library {
     Patched,
     Debian13,
+    OpenSsl4,
 }
 
 impl Library {
-    const ALL: [Library; 2] = [Library::Patched, Library::Debian13];
+    const ALL: [Library; 3] = [Library::Patched, Library::Debian13, Library::OpenSsl4];
 
     fn name(self) -> &'static str {
         match self {
             Library::Patched => "1.1.1w",
             Library::Debian13 => "3.5",
+            Library::OpenSsl4 => "4.0",
+        }
+    }
+
+    /// Where scripts/get-apps has unpacked it; the patched one is built.
+    fn directory(self) -> Option<&'static str> {
+        match self {
+            Library::Patched => None,
+            Library::Debian13 => Some("debian13"),
+            Library::OpenSsl4 => Some("openssl-4"),
         }
     }
 
     fn groups(self) -> &'static [&'static str] {
         match self {
             Library::Patched => &["P-256", "X25519", "sntrup761", "sntrup857"],
-            Library::Debian13 => &["X25519", "X25519MLKEM768"],
+            Library::Debian13 | Library::OpenSsl4 => {
+                &["X25519", "X25519MLKEM768", "sntrup761", "sntrup857", "X25519sntrup761"]
+            }
         }
+    }
+
+    /// Whether there is a server of this kind that runs on it.
+    fn has(self, kind: Kind) -> bool {
+        !(self == Library::OpenSsl4 && kind == Kind::Stunnel)
     }
 }
 
@@ -103,7 +121,7 @@ impl Contestant {
 }
 
 struct Options {
-    clients: [PathBuf; 2],
+    clients: [PathBuf; 3],
     json: Option<PathBuf>,
     svg: Option<PathBuf>,
     quick: bool,
@@ -111,7 +129,7 @@ struct Options {
 
 fn options() -> Option<Options> {
     let mut arguments = std::env::args_os().skip(1);
-    let clients = [arguments.next()?.into(), arguments.next()?.into()];
+    let clients = [arguments.next()?.into(), arguments.next()?.into(), arguments.next()?.into()];
     let mut options = Options { clients, json: None, svg: None, quick: false };
     while let Some(argument) = arguments.next() {
         match argument.to_str()? {
@@ -142,7 +160,7 @@ fn main() -> ExitCode {
     for (name, key) in certificates {
         let bed = Bed::with_key(*key);
         for kind in Kind::ALL {
-            for library in Library::ALL {
+            for library in Library::ALL.into_iter().filter(|library| library.has(kind)) {
                 let server = start_server(&bed, kind, library, &backend);
                 for group in library.groups() {
                     let client = start_client(&bed, library, &options.clients, group, &server);
@@ -188,23 +206,23 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A program of Debian 13 with its own C library: this system's is older.
-fn debian13(program: &str) -> Command {
-    let root = env::app("debian13");
-    let libraries = root.join("usr/lib/x86_64-linux-gnu");
-    let mut command = Command::new(libraries.join("ld-linux-x86-64.so.2"));
-    isolate(&mut command, None);
-    command.arg("--library-path").arg(libraries).arg(root.join(program));
-    command
-}
-
-/// The openssl.cnf of all that runs on the patched OpenSSL. Written once: programs read it while others are still started.
-fn engine_conf(bed: &Bed) -> PathBuf {
-    let path = bed.path("bench.cnf");
+/// The openssl.cnf of all that runs on a library. Written once: programs read it while others are still started.
+fn conf_of(bed: &Bed, library: Library) -> PathBuf {
+    let path = bed.path(&format!("bench-{}.cnf", library.name()));
     if path.exists() {
         return path;
     }
-    Conf::engine(&env::engine()).write(path).expect("a file in the temporary directory")
+    let conf = match library {
+        Library::Patched => Conf::engine(&env::engine()),
+        Library::Debian13 | Library::OpenSsl4 => Conf::provider(&env::provider()),
+    };
+    conf.write(path).expect("a file in the temporary directory")
+}
+
+/// The openssl program of a library.
+fn openssl(bed: &Bed, library: Library) -> OpenSsl {
+    let openssl = library.directory().map_or(bed.bare.clone(), OpenSsl::of_debian);
+    openssl.with_conf(conf_of(bed, library))
 }
 
 /// A server that takes all groups of its library.
@@ -214,19 +232,17 @@ fn start_server(bed: &Bed, kind: Kind, library: Library, backend: &Backend) -> R
     let (certificate, key) = (&bed.certificate.certificate, &bed.certificate.key);
     let command = match kind {
         Kind::SServer => {
-            let mut command = match library {
-                Library::Patched => bed.bare.with_conf(engine_conf(bed)).command(&[]),
-                Library::Debian13 => debian13("usr/bin/openssl"),
-            };
+            let mut command = openssl(bed, library).command(&[]);
             command.args(["s_server", "-quiet", "-accept", &format!("127.0.0.1:{port}"), "-groups", &groups]);
             command.arg("-cert").arg(certificate).arg("-key").arg(key);
             command
         }
         Kind::Stunnel => {
-            let mut command = match library {
-                Library::Patched => App::stunnel().command(&engine_conf(bed)),
-                Library::Debian13 => debian13("usr/bin/stunnel4"),
+            let app = match library {
+                Library::Patched => App::stunnel(),
+                _ => App::debian13("stunnel of Debian 13", "usr/bin/stunnel4"),
             };
+            let mut command = app.command(&conf_of(bed, library));
             let text = format!(
                 "foreground = yes\npid =\nsyslog = no\ndebug = err\n[tls]\naccept = 127.0.0.1:{port}\nconnect = {}\n\
                  cert = {}\nkey = {}\ncurves = {groups}\n",
@@ -244,14 +260,15 @@ fn start_server(bed: &Bed, kind: Kind, library: Library, backend: &Backend) -> R
     Running::start(command, port).unwrap_or_else(|end| panic!("{what} ended: {}", end.all()))
 }
 
-fn start_client(bed: &Bed, library: Library, clients: &[PathBuf; 2], group: &str, server: &Running) -> Process {
-    let [patched, debian13] = clients;
-    let (program, conf): (_, Option<PathBuf>) = match library {
-        Library::Patched => (patched, Some(engine_conf(bed))),
-        Library::Debian13 => (debian13, None),
+fn start_client(bed: &Bed, library: Library, clients: &[PathBuf; 3], group: &str, server: &Running) -> Process {
+    let [patched, debian13, openssl4] = clients;
+    let program = match library {
+        Library::Patched => patched,
+        Library::Debian13 => debian13,
+        Library::OpenSsl4 => openssl4,
     };
     let mut command = Command::new(program);
-    isolate(&mut command, conf.as_deref().map(Path::new));
+    isolate(&mut command, Some(&conf_of(bed, library)));
     command.arg(server.address.port().to_string()).arg(group).arg(&bed.certificate.certificate);
     command.arg(server.id().to_string());
     Process::start(command).unwrap_or_else(|error| panic!("{error}"))

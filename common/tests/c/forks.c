@@ -1,6 +1,6 @@
 /* P1: fill the stock, fork 8 children, one of which forks again, and that one again; 64 keys each and the parent's: all
  * public keys and all encapsulated secrets are distinct. */
-#include "harness.h"
+#include "module.h"
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -9,18 +9,18 @@
 #define PROCESSES (CHILDREN + 3)
 
 struct record {
-    unsigned char pk[SECRET], secret[SECRET];
+    unsigned char pk[32], secret[MAX_SECRET];
 };
 
 static int out;
 
 static void make_keys(const struct scheme *s) {
     for (int i = 0; i < KEYS; i++) {
-        struct record record;
+        struct record record = {0};
         unsigned char pk[MAX_PK], ct[MAX_CT];
         EVP_PKEY *key = keygen(s);
         share_of(s, key, pk);
-        memcpy(record.pk, pk, sizeof record.pk);
+        memcpy(record.pk, pk + s->pk - 32, sizeof record.pk);
         encapsulate(s, key, ct, record.secret);
         CHECK(write(out, &record, sizeof record) == sizeof record);
         EVP_PKEY_free(key);
@@ -34,7 +34,7 @@ static void wait_for(pid_t pid) {
 }
 
 /* A child finds an empty stock, makes keys, and forks `depth` generations more with a stock that holds some. */
-static void child(ENGINE *e, const struct scheme *s, int depth) {
+static void child(MODULE *e, const struct scheme *s, int depth) {
     pid_t pid;
     do {
         CHECK(level(e, s) == 0);
@@ -49,19 +49,21 @@ static void child(ENGINE *e, const struct scheme *s, int depth) {
 }
 
 static int by_pk(const void *a, const void *b) {
-    return memcmp(((const struct record *)a)->pk, ((const struct record *)b)->pk, SECRET);
+    return memcmp(((const struct record *)a)->pk, ((const struct record *)b)->pk, 32);
 }
 
 static int by_secret(const void *a, const void *b) {
-    return memcmp(((const struct record *)a)->secret, ((const struct record *)b)->secret, SECRET);
+    return memcmp(((const struct record *)a)->secret, ((const struct record *)b)->secret, MAX_SECRET);
 }
 
 int main(int argc, char **argv) {
     CHECK(argc == 3);
-    ENGINE *e = load(argv[1]);
+    MODULE *e = load(argv[1]);
     EACH_SCHEME(s) {
         out = open(argv[2], O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
         CHECK(out >= 0);
+        while (level(e, s) > 0)
+            EVP_PKEY_free(keygen(s));
         EVP_PKEY_free(keygen(s));
         CHECK(level(e, s) == 31);
 

@@ -5,14 +5,12 @@
  * All memory that the process can write is searched for them: they must be there before, and must not be afterwards.
  *
  * To be linked with -z now: the lazy way saves vector registers on the stack, with what the last copy left in them. */
-#include "harness.h"
+#include "module.h"
 
 #define BATCH 8
 #define PIECE 32 /* bytes of f, of 1/g and of rho that are looked for */
 #define PIECES 3
 #define MASK 0x5a
-
-static RAND_METHOD repeatable = {NULL, noise, NULL, NULL, noise, noise_status};
 
 static void rewind_generator(uint64_t seed) {
     noise_state = seed;
@@ -61,16 +59,14 @@ static int search(int *held) {
 int main(int argc, char **argv) {
     CHECK(argc == 3);
     int exchanges = atoi(argv[2]), held;
-    ENGINE *e = load(argv[1]);
+    MODULE *e = load(argv[1]);
     for (int i = 0; i < exchanges; i++)
-        exchange(SCHEMES + i % 2);
+        exchange(SCHEMES + i % (sizeof SCHEMES / sizeof *SCHEMES));
     unload(e);
 
-    EACH_SCHEME(s) {
-        e = load(argv[1]);
-        CHECK(ENGINE_ctrl_cmd_string(e, "BATCH_SIZE", "8", 0) == 1);
-        const RAND_METHOD *usual = RAND_get_rand_method();
-        CHECK(RAND_set_rand_method(&repeatable) == 1);
+    EACH_PLAIN_SCHEME(s) {
+        e = load_with(argv[1], "8");
+        use_random_source(noise);
 
         uint64_t seed = 0x9e3779b97f4a7c15u ^ s->pk;
         rewind_generator(seed);
@@ -97,7 +93,7 @@ int main(int argc, char **argv) {
         search(&held);
         CHECK(held == BATCH - 1);
 
-        CHECK(RAND_set_rand_method(usual) == 1);
+        use_random_source(NULL);
         unload(e);
         CHECK(search(&held) == 0);
     }

@@ -1,64 +1,25 @@
-/* What the test programs share: loading the engine, one-line KEM steps, and checks that name their line. */
-#ifndef HARNESS_H
-#define HARNESS_H
+/* The engine for the test programs: loading it, and the steps of a KEM through EVP_PKEY_encrypt, _decrypt and _derive. */
+#ifndef MODULE_H
+#define MODULE_H
 
-#include <openssl/conf.h>
-#include <openssl/crypto.h>
+#include "base.h"
 #include <openssl/ec.h>
 #include <openssl/engine.h>
-#include <openssl/err.h>
-#include <openssl/evp.h>
 #include <openssl/objects.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define SECRET 32
-#define MAX_PK 1322
-#define MAX_SK 1999
-#define MAX_CT 1184
 
-struct scheme {
-    const char *name;
-    size_t pk, sk, ct;
-};
+static const struct scheme SCHEMES[] = {SNTRUP761, SNTRUP857};
 
-static const struct scheme SCHEMES[] = {{"sntrup761", 1158, 1763, 1039}, {"sntrup857", 1322, 1999, 1184}};
-#define EACH_SCHEME(s) for (const struct scheme *s = SCHEMES; s < SCHEMES + 2; s++)
+typedef ENGINE MODULE;
 
-#define CHECK(condition)                                                                   \
-    do {                                                                                   \
-        if (!(condition)) {                                                                \
-            fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);        \
-            ERR_print_errors_fp(stderr);                                                   \
-            fflush(stderr);                                                                \
-            _exit(1);                                                                      \
-        }                                                                                  \
-    } while (0)
-
-/* The error queue must be empty here. */
-#define QUIET() CHECK(ERR_peek_error() == 0)
-
-/* A repeatable generator (xorshift) for tests of what the engine does with randomness. */
-static uint64_t noise_state = 88172645463325252u;
-
-static int noise(unsigned char *buf, int num) {
-    for (int i = 0; i < num; i++) {
-        noise_state ^= noise_state << 13, noise_state ^= noise_state >> 7, noise_state ^= noise_state << 17;
-        buf[i] = (unsigned char)(noise_state >> 32);
-    }
-    return 1;
-}
-
-static int noise_status(void) {
-    return 1;
-}
+/* In which callbacks errors arise. */
+#define IN_KEYGEN "keygen"
+#define IN_ENCAPSULATION "encrypt"
+#define EXPECT_ERROR(function, reason) expect_error_of("engNTRU", function, reason, __LINE__)
 
 /* Tries to load the engine from a path; NULL if that fails, with the reasons left in the error queue. */
 static ENGINE *try_load(const char *path) {
@@ -164,6 +125,15 @@ static int try_derive(EVP_PKEY *key, unsigned char *secret) {
     return ok;
 }
 
+/* A whole encapsulation, as libssl makes it. */
+static int try_encapsulate(const struct scheme *s, EVP_PKEY *key, unsigned char *ct, unsigned char *secret) {
+    return try_encrypt(s, key, ct) == 1 && try_derive(key, secret) == 1;
+}
+
+static int try_decapsulate(EVP_PKEY *key, const unsigned char *ct, size_t ctlen, unsigned char *secret) {
+    return try_decrypt(key, ct, ctlen) == 1 && try_derive(key, secret) == 1;
+}
+
 static void encapsulate(const struct scheme *s, EVP_PKEY *key, unsigned char *ct, unsigned char *secret) {
     CHECK(try_encrypt(s, key, ct) == 1);
     CHECK(try_derive(key, secret) == 1);
@@ -187,30 +157,6 @@ static void exchange(const struct scheme *s) {
     EVP_PKEY_free(client);
 }
 
-/* Empties the queue and checks that an entry of our library has this reason, and this function where one is given. */
-static void expect_error(const char *function, const char *reason, int line) {
-    unsigned long code;
-    int found = 0;
-#if OPENSSL_VERSION_MAJOR + 0 >= 3
-    const char *file, *func, *data;
-    int at, flags;
-    while ((code = ERR_get_error_all(&file, &at, &func, &data, &flags)) != 0) {
-#else
-    while ((code = ERR_get_error()) != 0) {
-        const char *func = ERR_func_error_string(code);
-#endif
-        const char *library = ERR_lib_error_string(code), *text = ERR_reason_error_string(code);
-        if (library != NULL && strcmp(library, "engNTRU") == 0 && text != NULL && strstr(text, reason) != NULL
-            && (function == NULL || (func != NULL && strcmp(func, function) == 0)))
-            found = 1;
-    }
-    if (!found) {
-        fprintf(stderr, "line %d: no error entry of engNTRU with function %s and reason \"%s\"\n", line, function, reason);
-        exit(1);
-    }
-}
-#define EXPECT_ERROR(function, reason) expect_error(function, reason, __LINE__)
-
 /* The read-out of a control command. */
 static void tell(ENGINE *e, const char *command, char *answer, long size) {
     int number = ENGINE_ctrl(e, ENGINE_CTRL_GET_CMD_FROM_NAME, 0, (void *)command, NULL);
@@ -222,9 +168,73 @@ static void tell(ENGINE *e, const char *command, char *answer, long size) {
 static int level(ENGINE *e, const struct scheme *s) {
     char answer[200], *at;
     tell(e, "STOCK_LEVEL", answer, sizeof answer);
-    at = strstr(answer, s->name);
-    CHECK(at != NULL && at[strlen(s->name)] == '=');
-    return atoi(at + strlen(s->name) + 1);
+    at = strstr(answer, s->stock);
+    CHECK(at != NULL && at[strlen(s->stock)] == '=');
+    return atoi(at + strlen(s->stock) + 1);
+}
+
+/* The same, with another size of batches. */
+static ENGINE *load_with(const char *path, const char *batch_size) {
+    ENGINE *e = load(path);
+    CHECK(ENGINE_ctrl_cmd_string(e, "BATCH_SIZE", batch_size, 0) == 1);
+    return e;
+}
+
+/* What computes is the fastest implementation. */
+static void check_backend(ENGINE *e) {
+    char backend[40], best[40];
+    tell(e, "BACKEND_IN_USE", backend, sizeof backend);
+    CHECK(ENGINE_ctrl_cmd_string(e, "BACKEND", "auto", 0) == 1);
+    tell(e, "BACKEND_IN_USE", best, sizeof best);
+    CHECK(strcmp(backend, best) == 0);
+}
+
+/* A private key from its encoding; NULL if it is refused. */
+static EVP_PKEY *private_key(const struct scheme *s, const unsigned char *raw, size_t len) {
+    return EVP_PKEY_new_raw_private_key(nid_of(s), NULL, raw, len);
+}
+
+/* The n-th of many operations on a key that threads share: any secret that comes out is one that went in, and each comes out
+ * once. 1 if one came out. */
+static int use_shared(const struct scheme *s, EVP_PKEY *key, int n, unsigned char *ct) {
+    unsigned char secret[SECRET];
+    CHECK((n % 2 == 0 ? try_encrypt(s, key, ct) : try_decrypt(key, ct, s->ct)) == 1);
+    if (try_derive(key, secret) == 1)
+        return 1;
+    EXPECT_ERROR("derive", "no shared secret is waiting");
+    return 0;
+}
+
+/* After a fork, the child changes a key that threads of its parent were using. */
+static int use_after_fork(const struct scheme *s, EVP_PKEY *key, const unsigned char *pk) {
+    return EVP_PKEY_set1_tls_encodedpoint(key, pk, s->pk);
+}
+
+/* A failed encapsulation leaves no secret behind. */
+static void check_nothing_waits(EVP_PKEY *key) {
+    unsigned char secret[SECRET];
+    CHECK(try_derive(key, secret) <= 0);
+    EXPECT_ERROR("derive", "no shared secret is waiting");
+}
+
+/* Has all randomness come from `source`, which returns 1 or a failure; NULL: from where it comes usually. */
+static int (*random_source)(unsigned char *, int);
+
+static int from_source(unsigned char *buf, int num) {
+    return random_source(buf, num);
+}
+
+static int source_status(void) {
+    return 1;
+}
+
+static void use_random_source(int (*source)(unsigned char *, int)) {
+    static RAND_METHOD method = {NULL, from_source, NULL, NULL, from_source, source_status};
+    static const RAND_METHOD *usual;
+    if (random_source == NULL)
+        usual = RAND_get_rand_method();
+    random_source = source;
+    CHECK(RAND_set_rand_method(source != NULL ? &method : usual) == 1);
 }
 
 #endif

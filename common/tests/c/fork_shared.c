@@ -1,5 +1,5 @@
 /* Forks while other threads encapsulate to a key object: in the child nobody holds the object's locks. */
-#include "harness.h"
+#include "module.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -11,7 +11,7 @@ static void *encapsulator(void *unused) {
     (void)unused;
     unsigned char ct[MAX_CT];
     while (!stop)
-        CHECK(try_encrypt(SCHEMES, shared, ct) == 1);
+        use_shared(SCHEMES, shared, 0, ct);
     return NULL;
 }
 
@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
         CHECK(child >= 0);
         if (child == 0) {
             alarm(20); /* a child that is stuck ends by a signal */
-            _exit(EVP_PKEY_set1_tls_encodedpoint(shared, pk, SCHEMES->pk) == 1 ? 0 : 1);
+            _exit(use_after_fork(SCHEMES, shared, pk) == 1 ? 0 : 1);
         }
         int status;
         CHECK(waitpid(child, &status, 0) == child);
