@@ -68,7 +68,13 @@ fn a_gio_client_meets_stunnel_over_both_groups() {
         let server = server.unwrap_or_else(|end| panic!("stunnel ended: {}", end.all()));
         let tap = Tap::start(server.address, Settings::default()).unwrap();
         let count = 8;
-        let client = gnome::gio_client(&conf, &bed.certificate.certificate, tap.address().port(), count);
+        let client = gnome::gio_client(
+            gnome::Backend::Patched,
+            &conf,
+            &bed.certificate.certificate,
+            tap.address().port(),
+            count,
+        );
         let end = proc::run(client, PATIENCE).unwrap_or_else(|error| panic!("{error}"));
         assert!(end.status.success(), "{}: {}", kem.name, end.all());
         let answers = "niaga kcab dna ereht\n".repeat(count);
