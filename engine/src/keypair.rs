@@ -10,7 +10,6 @@
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use engntru_common::key::Material;
 use sntrup_core::SharedSecret;
@@ -19,13 +18,15 @@ use crate::error::{Error, Reason};
 use crate::ffi::handles::Pkey;
 use crate::ffi::returns::Nothing;
 use crate::scheme::Scheme;
+use crate::slot::{Replaceable, Slot};
 
 /// The content of an EVP_PKEY.
 ///
-/// Both locks are used again after a panic: what they guard changes by one assignment, so it is whole at every moment.
+/// Nothing here is locked: a child may be forked while other threads use the object, and would wait for them forever. A key
+/// that is replaced is wiped with the object.
 pub(crate) struct Keys<S: Scheme> {
-    material: RwLock<Arc<Material<S>>>,
-    waiting: Mutex<Option<SharedSecret>>,
+    material: Replaceable<Material<S>>,
+    waiting: Slot<SharedSecret>,
 }
 
 impl<S: Scheme> Keys<S> {
@@ -48,16 +49,16 @@ impl<S: Scheme> Keys<S> {
     ///
     /// Errors: [`Reason::NotRegistered`] if OpenSSL does not find the engine by the key's type.
     pub(crate) fn install(pkey: Pkey<'_>, material: impl Into<Material<S>>) -> Result<(), Error> {
-        let material = Arc::new(material.into());
+        let material = material.into();
         let nid = S::row().nid.load(Ordering::Acquire);
         if pkey.nid() == nid
             && let Some(keys) = Self::peek(pkey)?
         {
-            *keys.material.write().unwrap_or_else(PoisonError::into_inner) = material;
-            *keys.waiting() = None;
+            keys.material.set(material);
+            keys.waiting.clear();
             return Ok(());
         }
-        let keys = Box::into_raw(Box::new(Self { material: RwLock::new(material), waiting: Mutex::new(None) }));
+        let keys = Box::into_raw(Box::new(Self { material: Replaceable::new(material), waiting: Slot::empty() }));
         if pkey.assign(nid, keys.cast::<c_void>()) {
             return Ok(());
         }
@@ -76,15 +77,14 @@ impl<S: Scheme> Keys<S> {
         Nothing
     }
 
-    /// The key, to be used after the lock is given back: no computation and no output of the caller's runs under it, so
-    /// a child that is forked meanwhile finds it free.
-    pub(crate) fn material(&self) -> Arc<Material<S>> {
-        Arc::clone(&self.material.read().unwrap_or_else(PoisonError::into_inner))
+    /// The key.
+    pub(crate) fn material(&self) -> &Material<S> {
+        self.material.get()
     }
 
     /// The place for the waiting secret.
-    pub(crate) fn waiting(&self) -> MutexGuard<'_, Option<SharedSecret>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn waiting(&self) -> &Slot<SharedSecret> {
+        &self.waiting
     }
 }
 

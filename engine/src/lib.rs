@@ -29,4 +29,5 @@ mod objects;
 mod pkey_method;
 mod rng;
 mod scheme;
+mod slot;
 mod state;

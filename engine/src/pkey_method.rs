@@ -98,17 +98,17 @@ fn do_encrypt<S: Scheme>(pkey: Pkey<'_>, mut out: Output<'_>, has_input: bool) -
         return Ok(Done);
     }
     // What an earlier operation left is no answer to this one, whatever becomes of it.
-    *keys.waiting() = None;
+    keys.waiting().clear();
     out.require(S::CIPHERTEXT_BYTES)?;
     let (ciphertext, secret) = encapsulate(&keys.material().public, &mut OpensslRandom)?;
     out.write(ciphertext.as_bytes())?;
-    *keys.waiting() = Some(secret);
+    keys.waiting().put(secret);
     Ok(Done)
 }
 
 fn do_decrypt<S: Scheme>(pkey: Pkey<'_>, mut out: Output<'_>, ciphertext: &[u8]) -> Result<Done, Error> {
     let keys = Keys::<S>::of(pkey)?;
-    *keys.waiting() = None;
+    keys.waiting().clear();
     if !out.is_size_query() {
         return Err(Error::new(Reason::OutputGiven));
     }
@@ -117,7 +117,7 @@ fn do_decrypt<S: Scheme>(pkey: Pkey<'_>, mut out: Output<'_>, ciphertext: &[u8])
     let ciphertext = Ciphertext::from_bytes(ciphertext)?;
     // A forged ciphertext gives a secret that the sender does not have, and no error: implicit rejection.
     let secret = decapsulate(&ciphertext, secret_key);
-    *keys.waiting() = Some(secret);
+    keys.waiting().put(secret);
     out.set_size(SHARED_SECRET_BYTES);
     Ok(Done)
 }
