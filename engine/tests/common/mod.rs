@@ -69,7 +69,13 @@ impl Target {
             cc.arg("-I").arg(prefix.join("include")).arg("-L").arg(prefix.join("lib"));
             cc.arg(format!("-Wl,-rpath,{}", prefix.join("lib").display()));
         }
-        succeed(cc.arg("-I").arg(scratch()).arg(&source).arg("-o").arg(&unfinished).args(link));
+        cc.arg("-I").arg(scratch()).arg(&source).arg("-o").arg(&unfinished);
+        // scripts/sanitize: an engine that is built with a sanitizer takes its functions from the program.
+        if let Some(runtime) = env::var_os("ENGNTRU_SANITIZER") {
+            cc.args(["-rdynamic", "-Wl,--whole-archive"]).arg(runtime).arg("-Wl,--no-whole-archive");
+            cc.args(["-lm", "-ldl", "-lrt", "-lresolv", "-lstdc++"]);
+        }
+        succeed(cc.args(link));
         fs::rename(&unfinished, &out).expect("the test program can be put into place");
         out
     }
