@@ -38,8 +38,13 @@ need() {
 # need_build_tools: what configuring, compiling and testing OpenSSL takes.
 need_build_tools() {
     need perl=perl make=make cc=gcc patch=patch flock=util-linux sha256sum=coreutils
-    # A small Debian has perl without its standard modules, and may have a compiler without the C library's headers.
+    # A small Debian has perl without its standard modules.
     perl -MFindBin -MFile::Compare -MTAP::Harness -Mbigint -e1 2>/dev/null || need "perl's standard modules"=perl
+    need_c_headers
+}
+
+# need_c_headers: a small Debian may have a compiler without the C library's headers, and without them nothing is linked.
+need_c_headers() {
     echo '#include <stdlib.h>' | cc -E - >/dev/null 2>&1 || need "the C library's headers"=libc6-dev
 }
 

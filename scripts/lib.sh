@@ -1,4 +1,4 @@
-# Shared by demo, test and check-config: the Rust toolchain, and the builds that they use. To be sourced by bash.
+# Shared by the scripts that build: the Rust toolchain, and the builds that they use. To be sourced by bash.
 # shellcheck shell=bash
 
 # shellcheck source=scripts/lib-openssl.sh
@@ -12,8 +12,8 @@ shopt -s inherit_errexit
 need_rust() {
     local wanted
     wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$root/Cargo.toml")
-    # All that a build takes is named at once, so that one installation is enough.
     need cc=gcc perl=perl make=make patch=patch
+    need_c_headers
     # Without the authorities' certificates nothing can be fetched.
     if command -v apt-get >/dev/null && [[ ! -e /etc/ssl/certs/ca-certificates.crt ]]; then
         need "the certificates of authorities"=ca-certificates
@@ -26,7 +26,7 @@ need_rust() {
     need curl=curl
     local installer
     installer=$(mktemp)
-    if ! { curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs -o "$installer" \
+    if ! { curl --proto '=https' --tlsv1.2 -sSf https://static.rust-lang.org/rustup/rustup-init.sh -o "$installer" \
         && sh "$installer" -y --quiet --profile minimal --no-modify-path --default-toolchain stable >&2; }; then
         die "Rust $wanted or newer is missing, and rustup could not fetch it" "install Rust: https://rustup.rs"
     fi

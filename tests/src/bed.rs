@@ -383,6 +383,16 @@ impl Server {
         self.process.wait_for(Duration::from_secs(10), found).is_some()
     }
 
+    /// Sends it a signal by name, such as TERM, and waits for its end.
+    ///
+    /// # Panics
+    /// It does not end, or the system cannot tell how.
+    #[must_use]
+    pub fn end(self, signal: &str) -> Finished {
+        self.process.signal(signal);
+        self.process.finish(PATIENCE).unwrap_or_else(|error| panic!("{error}"))
+    }
+
     /// Stops it and gives all that it printed.
     ///
     /// # Panics

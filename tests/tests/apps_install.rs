@@ -1,7 +1,7 @@
 //! scripts/install, scripts/uninstall and scripts/package-deb to the end: what is installed keys connections, and goes away
 //! without a trace. The first run compiles OpenSSL for each of the two places. The package is tried in a chroot, as root.
 
-use engntru_tests::bed::{Bed, KEMS, Server, isolate, talk};
+use engntru_tests::bed::{Bed, KEMS, Kem, PROVIDER_KEMS, Server, isolate, talk};
 use engntru_tests::env;
 use engntru_tests::proc::{self, Finished};
 use engntru_tests::tap::{Settings, Tap};
@@ -85,7 +85,7 @@ fn system_openssl() -> Vec<(PathBuf, u64, u64, i64, i64)> {
 
 /// A connection between s_server and s_client, each started with `openssl`, a command line up to the program's name: over the
 /// first group of the installed openssl.cnf, as the wire shows.
-fn assert_connection(openssl: &dyn Fn() -> Command, certificate: &str, key: &str) {
+fn assert_connection(openssl: &dyn Fn() -> Command, kem: Kem, certificate: &str, key: &str) {
     let mut command = openssl();
     command.args(["s_server", "-accept", "127.0.0.1:0", "-rev", "-cert", certificate, "-key", key]);
     let server = Server::start(command).unwrap_or_else(|end| panic!("{}", end.all()));
@@ -96,8 +96,8 @@ fn assert_connection(openssl: &dyn Fn() -> Command, certificate: &str, key: &str
     let client = talk(command);
     assert!(client.succeeded(), "{client:?}");
     let said = tap.next(Duration::from_secs(60)).expect("a finished connection").conversation().unwrap();
-    assert_eq!(said.negotiated().unwrap().group, Some(KEMS[0].group));
-    assert_eq!(said.client_hellos()[0].share(KEMS[0].group).unwrap().len(), KEMS[0].public_key);
+    assert_eq!(said.negotiated().unwrap().group, Some(kem.group));
+    assert_eq!(said.client_hellos()[0].share(kem.group).unwrap().len(), kem.public_key);
 }
 
 /// `engntru-env PROGRAM ARGUMENT...` of an installation.
@@ -128,7 +128,7 @@ fn an_installation_works_and_goes_away_without_a_trace() {
     let bed = Bed::new();
     let (certificate, key) =
         (bed.certificate.certificate.display().to_string(), bed.certificate.key.display().to_string());
-    assert_connection(&|| under(&prefix, &["openssl"]), &certificate, &key);
+    assert_connection(&|| under(&prefix, &["openssl"]), KEMS[0], &certificate, &key);
     a_program_under_engntru_env(&prefix);
     for name in &installed {
         let data = fs::symlink_metadata(prefix.join(name)).unwrap();
@@ -175,6 +175,30 @@ fn an_installation_works_and_goes_away_without_a_trace() {
     assert_success(&script("uninstall", &["--prefix", &named]));
     assert!(!prefix.exists(), "left: {:?}", files(&prefix, &[]));
     assert_eq!(script("uninstall", &["--prefix", &named]).status.code(), Some(1), "there is nothing to take away");
+    assert!(system_openssl() == before, "the system's OpenSSL was touched: {before:?}, then {:?}", system_openssl());
+}
+
+/// The same of the provider, on the system's own OpenSSL, by nothing but the openssl.cnf that is installed.
+#[test]
+fn an_installed_provider_works_and_goes_away_without_a_trace() {
+    let prefix = place("provider");
+    let named = prefix.display().to_string();
+    let before = system_openssl();
+    assert_success(&script("install", &["--provider", "--prefix", &named]));
+    let installed = files(&prefix, &[]);
+    let bed = Bed::new();
+    let (certificate, key) =
+        (bed.certificate.certificate.display().to_string(), bed.certificate.key.display().to_string());
+    let openssl = || {
+        let mut command = Command::new("openssl");
+        isolate(&mut command, Some(&prefix.join("ssl/openssl.cnf")));
+        command
+    };
+    assert_connection(&openssl, PROVIDER_KEMS[2], &certificate, &key);
+    assert_success(&script("install", &["--provider", "--prefix", &named]));
+    assert_eq!(files(&prefix, &[]), installed);
+    assert_success(&script("uninstall", &["--prefix", &named]));
+    assert!(!prefix.exists(), "left: {:?}", files(&prefix, &[]));
     assert!(system_openssl() == before, "the system's OpenSSL was touched: {before:?}, then {:?}", system_openssl());
 }
 
@@ -250,7 +274,7 @@ fn the_package_works_in_a_fresh_debian_and_goes_away_without_a_trace() {
         fs::write(root.join(name), fs::read(file).unwrap()).unwrap();
     }
     let openssl = || inside(nobody, &["engntru-env", "openssl"]);
-    assert_connection(&openssl, "/tmp/certificate.pem", "/tmp/key.pem");
+    assert_connection(&openssl, KEMS[0], "/tmp/certificate.pem", "/tmp/key.pem");
 
     // An edited configuration file stays when the package is removed, and goes when it is purged.
     let conf = root.join("opt/engntru/ssl/openssl.cnf");

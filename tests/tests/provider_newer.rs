@@ -7,7 +7,7 @@ use engntru_tests::env;
 
 /// The directories of scripts/get-apps, and what their openssl says of itself.
 const NEWER: [(&str, &str); 3] =
-    [("debian13", "OpenSSL 3.5."), ("openssl-3.6", "OpenSSL 3."), ("openssl-4", "OpenSSL 4.")];
+    [("debian13", "OpenSSL 3.5."), ("openssl-3.6", "OpenSSL 3.6."), ("openssl-4", "OpenSSL 4.")];
 
 /// Each of them without the provider.
 fn newer() -> Vec<OpenSsl> {
@@ -81,7 +81,7 @@ fn the_group_syntax_of_3_5() {
     }
 }
 
-/// The README's lines in openssl.cnf serve every version; peers without the provider get X25519 or ML-KEM as before.
+/// One list of groups in openssl.cnf serves every version; peers without the provider get X25519 or ML-KEM as before.
 #[test]
 fn one_openssl_cnf_for_all() {
     let bed = Bed::new();
