@@ -30,8 +30,11 @@ fn main() {
 
     // nodelete: ENGINE_free closes the library, yet Rust's thread-local destructors may still have to run from it.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
-    // defs: a name that this OpenSSL lacks is found now, and not when a program loads the engine.
-    println!("cargo::rustc-cdylib-link-arg=-Wl,-z,defs");
+    // defs: a name that this OpenSSL lacks is found now, and not when a program loads the engine. A sanitizer's functions,
+    // however, come from the program.
+    if env::var_os("CARGO_CFG_SANITIZE").is_none() {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-z,defs");
+    }
     // as-needed: openssl-sys names libssl too, of which the engine uses nothing.
     println!("cargo::rustc-cdylib-link-arg=-Wl,--as-needed");
 }

@@ -52,6 +52,15 @@ patched_openssl() {
     echo "$prefix"
 }
 
+# asan_openssl: the same with AddressSanitizer inside: the first invalid access ends the program, with a report.
+asan_openssl() {
+    local prefix
+    prefix=$("$root/scripts/build-openssl" 1.1.1w enable-asan -g -fno-omit-frame-pointer | tail -n 1) \
+        || die "OpenSSL with AddressSanitizer was not built" "its messages are above"
+    [[ -x $prefix/bin/openssl ]] || die "scripts/build-openssl gave no OpenSSL"
+    echo "$prefix"
+}
+
 # build PREFIX PACKAGE... [OPTION...]: builds these packages, optimised, against the OpenSSL in PREFIX. Options, such as
 # --lib or --bin NAME, go to cargo.
 build() {
@@ -65,4 +74,21 @@ build() {
     options+=("$@")
     OPENSSL_DIR=$prefix cargo build --release --locked --manifest-path "$root/Cargo.toml" "${options[@]}" >&2 \
         || die "cargo could not build the programs" "its messages are above"
+}
+
+# need_nightly: Rust's nightly toolchain, which alone has the sanitizers.
+need_nightly() {
+    command -v rustup >/dev/null || die "rustup is missing: the sanitizers need Rust's nightly toolchain" "see https://rustup.rs"
+    rustup run nightly rustc --version >/dev/null 2>&1 && return
+    say "fetching Rust's nightly toolchain"
+    rustup toolchain install nightly --profile minimal --no-self-update >&2 \
+        || die "Rust's nightly toolchain is missing, and rustup could not fetch it" "run: rustup toolchain install nightly"
+}
+
+# need_component NAME...: parts of the nightly toolchain.
+need_component() {
+    need_nightly
+    rustup component add --toolchain nightly "$@" >&2 \
+        || die "the nightly toolchain has no $*, and rustup could not fetch it" \
+            "run: rustup component add --toolchain nightly $*"
 }

@@ -45,7 +45,7 @@ on_each_openssl! {
         fs::remove_file(records).expect("the program wrote its records");
     }
 
-    /// The random generator fails at its n-th call, for every n (K6).
+    /// The random generator fails at its n-th call, for every n, gives too few bytes, or blocks (K6).
     fn random(target) {
         pass("random", &mut target.command("random"));
     }

@@ -5,7 +5,7 @@ use crate::wire::{
     SUPPORTED_VERSIONS, TLS12, TLS13,
 };
 use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 /// How long a raw peer waits for an answer.
@@ -134,9 +134,9 @@ impl Default for ServerReply {
 }
 
 impl ServerReply {
-    /// The message in records.
+    /// The handshake message, with its header.
     #[must_use]
-    pub fn records(&self) -> Vec<u8> {
+    pub fn message(&self) -> Vec<u8> {
         let mut extensions = Vec::new();
         if self.version >= TLS13 {
             extensions.extend(extension(SUPPORTED_VERSIONS, &self.version.to_be_bytes()));
@@ -156,7 +156,13 @@ impl ServerReply {
             &vector(2, &extensions),
         ]
         .concat();
-        wire::to_records(HANDSHAKE, TLS12, &message(SERVER_HELLO, &body))
+        message(SERVER_HELLO, &body)
+    }
+
+    /// The message in records.
+    #[must_use]
+    pub fn records(&self) -> Vec<u8> {
+        wire::to_records(HANDSHAKE, TLS12, &self.message())
     }
 }
 
@@ -190,6 +196,14 @@ impl RawPeer {
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.sent.extend_from_slice(bytes);
         self.stream.write_all(bytes)
+    }
+
+    /// Sends nothing more, so that the other side does not wait for the rest of what is no whole message.
+    ///
+    /// # Errors
+    /// The other side has gone.
+    pub fn end(&mut self) -> io::Result<()> {
+        self.stream.shutdown(Shutdown::Write)
     }
 
     /// Reads until `enough` is content with what both sides have said, the other side closes, or 20 s are over; gives what
@@ -228,6 +242,12 @@ impl RawPeer {
             let other = if client { &said.server } else { &said.client };
             other.alert.is_some() || other.encrypted || said.server_hello().is_some() && client
         })
+    }
+
+    /// All that the other side has sent.
+    #[must_use]
+    pub fn received(&self) -> &[u8] {
+        &self.received
     }
 
     fn conversation(&self) -> io::Result<Conversation> {

@@ -90,7 +90,13 @@ impl Target {
         for directory in c_directories() {
             cc.arg("-I").arg(directory);
         }
-        succeed(cc.arg("-I").arg(scratch()).arg(source_of(program)).arg("-o").arg(&unfinished).args(link));
+        cc.arg("-I").arg(scratch()).arg(source_of(program)).arg("-o").arg(&unfinished);
+        // scripts/sanitize: a module that is built with a sanitizer takes its functions from the program.
+        if let Some(runtime) = env::var_os("ENGNTRU_SANITIZER") {
+            cc.args(["-rdynamic", "-Wl,--whole-archive"]).arg(runtime).arg("-Wl,--no-whole-archive");
+            cc.args(["-lm", "-ldl", "-lrt", "-lresolv", "-lstdc++"]);
+        }
+        succeed(cc.args(link));
         fs::rename(&unfinished, &out).expect("the test program can be put into place");
         out
     }

@@ -19,6 +19,7 @@ typedef ENGINE MODULE;
 /* In which callbacks errors arise. */
 #define IN_KEYGEN "keygen"
 #define IN_ENCAPSULATION "encrypt"
+#define IN_READING "set_priv_key"
 #define EXPECT_ERROR(function, reason) expect_error_of("engNTRU", function, reason, __LINE__)
 
 /* Tries to load the engine from a path; NULL if that fails, with the reasons left in the error queue. */
@@ -216,6 +217,13 @@ static void check_nothing_waits(EVP_PKEY *key) {
     CHECK(try_derive(key, secret) <= 0);
     EXPECT_ERROR("derive", "no shared secret is waiting");
 }
+
+static int same_key(EVP_PKEY *a, EVP_PKEY *b) {
+    return EVP_PKEY_cmp(a, b) == 1;
+}
+
+/* What a broken generator returns: failed, unsupported, and the number of bytes that it gave, as some do. */
+static const int FAILURES[] = {0, -1, 16};
 
 /* Has all randomness come from `source`, which returns 1 or a failure; NULL: from where it comes usually. */
 static int (*random_source)(unsigned char *, int);

@@ -14,6 +14,7 @@ typedef OSSL_PROVIDER MODULE;
 /* In which callbacks errors arise. */
 #define IN_KEYGEN "keymgmt_gen"
 #define IN_ENCAPSULATION "kem_encapsulate"
+#define IN_READING "keymgmt_import"
 #define EXPECT_ERROR(function, reason) expect_error_of("ntruprime", function, reason, __LINE__)
 
 /* Loads the default provider and the one at a path into a library context, with these lines in its section; NULL if that fails. */
@@ -198,6 +199,13 @@ static int use_after_fork(const struct scheme *s, EVP_PKEY *key, const unsigned 
 static void check_nothing_waits(EVP_PKEY *key) {
     (void)key;
 }
+
+static int same_key(EVP_PKEY *a, EVP_PKEY *b) {
+    return EVP_PKEY_eq(a, b) == 1;
+}
+
+/* What a broken getrandom returns. A number of bytes is no failure: the rest is asked for again. */
+static const int FAILURES[] = {0, -1};
 
 /* Has all randomness come from `source`, which returns 1 or a failure; NULL: from where it comes usually. The provider
  * takes it from getrandom, which this program gives in the C library's place. */
