@@ -42,8 +42,8 @@ impl<K: Kernels> Hasher<K> {
         absorb_both(hashers.map(|hasher| &mut hasher.0), parts);
     }
 
-    /// Writes the hash into `out`.
-    pub(crate) fn finish(self, out: &mut Hash) {
+    /// Writes the hash into `out`. It is the last use of the hasher.
+    pub(crate) fn finish(&mut self, out: &mut Hash) {
         self.0.finish(out);
     }
 }

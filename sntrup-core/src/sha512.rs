@@ -54,8 +54,9 @@ impl<K: Kernels> Sha512<K> {
         rest
     }
 
-    /// Writes the first bytes of the hash, as many as `out` holds (a multiple of eight, at most 64).
-    pub(crate) fn finish(mut self, out: &mut [u8]) {
+    /// Writes the first bytes of the hash, as many as `out` holds (a multiple of eight, at most 64). It is the last use of the
+    /// hash, which stays where it is until it is wiped: a move would leave a copy behind.
+    pub(crate) fn finish(&mut self, out: &mut [u8]) {
         let blocks = pad(&mut self.buffer, self.held, self.total);
         self.kernels.compress(&mut self.state, blocks);
         write(&self.state, out);
@@ -184,7 +185,7 @@ mod tests {
             hash_b.absorb(&b[..2 * first]);
             absorb_both([&mut hash_a, &mut hash_b], [&a[first..], &b[2 * first..]]);
             hash_a.absorb(&b);
-            for (hasher, expected) in [(hash_a, [&a[..], &b].concat()), (hash_b, b.clone())] {
+            for (mut hasher, expected) in [(hash_a, [&a[..], &b].concat()), (hash_b, b.clone())] {
                 let mut out = [0; 64];
                 hasher.finish(&mut out);
                 assert_eq!(out[..], sha2::Sha512::digest(&expected)[..], "{first} bytes, then {len_a} and {len_b}");

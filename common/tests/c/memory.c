@@ -1,4 +1,5 @@
-/* L8: 1000 exchanges, then finish and free; the secrets that were in stock are gone from the memory of the process.
+/* Secrets in the memory of the process: a session's secret is nowhere but in the caller's buffer when it has been handed out,
+ * and no operation leaves a copy of a key; after 1000 exchanges, finish and free, what was in stock is gone (L8).
  *
  * A repeatable random generator makes the stock's content known: the keys of a first batch are taken out and written down
  * (masked, so that the notes are not found themselves), then the generator is set back and makes the same batch again.
@@ -16,15 +17,21 @@ static void rewind_generator(uint64_t seed) {
     noise_state = seed;
 }
 
-/* The masked notes. */
+/* The masked notes: `pieces` of each of `noted` keys, or those of one session's secret. */
 static unsigned char notes[BATCH][PIECES][PIECE];
+static int noted, pieces;
+
+static void mask(unsigned char *piece, const unsigned char *secret) {
+    for (int b = 0; b < PIECE; b++)
+        piece[b] = secret[b] ^ MASK;
+}
 
 static void note(const struct scheme *s, int i, const unsigned char *sk) {
     size_t small = (s->pk == 1158 ? 761 + 3 : 857 + 3) / 4;
     size_t at[PIECES] = {0, small, 2 * small + s->pk};
     for (int p = 0; p < PIECES; p++)
-        for (int b = 0; b < PIECE; b++)
-            notes[i][p][b] = sk[at[p] + b] ^ MASK;
+        mask(notes[i][p], sk + at[p]);
+    noted = i + 1, pieces = PIECES;
 }
 
 /* How often a noted piece lies in the writable memory of this process; `held` gets the number of keys of which some does. */
@@ -40,8 +47,8 @@ static int search(int *held) {
         if (rights[0] != 'r' || rights[1] != 'w')
             continue;
         for (unsigned char *p = start; p + PIECE <= end; p++)
-            for (int i = 0; i < BATCH; i++)
-                for (int k = 0; k < PIECES; k++) {
+            for (int i = 0; i < noted; i++)
+                for (int k = 0; k < pieces; k++) {
                     int b = 0;
                     while (b < PIECE && p[b] == (notes[i][k][b] ^ MASK))
                         b++;
@@ -51,9 +58,40 @@ static int search(int *held) {
     }
     fclose(maps);
     *held = 0;
-    for (int i = 0; i < BATCH; i++)
+    for (int i = 0; i < noted; i++)
         *held += seen[i];
     return hits;
+}
+
+/* The secret in the caller's buffer is the only copy; when the caller has wiped it, there is none. */
+static void check_only_copy(const struct scheme *s, unsigned char *secret) {
+    int held;
+    noted = 1, pieces = (int)s->secret / PIECE;
+    for (int p = 0; p < pieces; p++)
+        mask(notes[0][p], secret + p * PIECE);
+    CHECK(search(&held) == pieces);
+    OPENSSL_cleanse(secret, s->secret);
+    CHECK(search(&held) == 0);
+}
+
+/* One exchange, with a look at memory after each step. */
+static void session(const struct scheme *s) {
+    unsigned char pk[MAX_PK], ct[MAX_CT];
+    unsigned char *secret = malloc(MAX_SECRET);
+    EVP_PKEY *client = keygen(s);
+    share_of(s, client, pk);
+    EVP_PKEY *server = peer(s, pk);
+    encapsulate(s, server, ct, secret);
+    check_only_copy(s, secret);
+    decapsulate(s, client, ct, secret);
+    check_only_copy(s, secret);
+    /* A ciphertext that was changed: the secret of implicit rejection. */
+    ct[0] ^= 1;
+    decapsulate(s, client, ct, secret);
+    check_only_copy(s, secret);
+    EVP_PKEY_free(server);
+    EVP_PKEY_free(client);
+    free(secret);
 }
 
 int main(int argc, char **argv) {
@@ -62,6 +100,8 @@ int main(int argc, char **argv) {
     MODULE *e = load(argv[1]);
     for (int i = 0; i < exchanges; i++)
         exchange(SCHEMES + i % (sizeof SCHEMES / sizeof *SCHEMES));
+    EACH_SCHEME(s)
+        session(s);
     unload(e);
 
     EACH_PLAIN_SCHEME(s) {
@@ -88,6 +128,16 @@ int main(int argc, char **argv) {
         EVP_PKEY *key = keygen(s);
         CHECK(level(e, s) == BATCH - 1);
         CHECK(search(&held) >= BATCH * PIECES && held == BATCH);
+        /* Operations with the key leave no more of it behind than the key object. */
+        int hits = search(&held);
+        unsigned char pk[MAX_PK], ct[MAX_CT], secret[MAX_SECRET];
+        share_of(s, key, pk);
+        EVP_PKEY *server = peer(s, pk);
+        encapsulate(s, server, ct, secret);
+        CHECK(search(&held) == hits);
+        decapsulate(s, key, ct, secret);
+        CHECK(search(&held) == hits);
+        EVP_PKEY_free(server);
         /* One is out: a freed key is gone at once, the others stay in stock. */
         EVP_PKEY_free(key);
         search(&held);
