@@ -5,7 +5,7 @@ use engntru_tests::conf::Conf;
 use engntru_tests::env;
 use engntru_tests::raw::{Hello, RawPeer};
 use engntru_tests::tap::{Delivery, Settings, Tap};
-use engntru_tests::wire::{Alert, ClientHello, TLS12, TLS13};
+use engntru_tests::wire::{Alert, ClientHello, TLS12};
 use std::time::Duration;
 
 /// The first ClientHello that a client sends with these arguments.
@@ -99,47 +99,6 @@ fn clients_without_the_engine_connect_to_a_server_that_also_lists_x25519() {
         let negotiated = meeting.said.negotiated().unwrap();
         assert_eq!((negotiated.version, negotiated.group), (TLS12, Some(X25519)));
     }
-}
-
-/// So does a client of another TLS library, with TLS 1.3 and with TLS 1.2 (W2).
-#[test]
-fn a_client_of_another_tls_library_connects_too() {
-    let bed = Bed::new();
-    let server = bed.server(&bed.engine, &["-groups", "sntrup761:X25519"]);
-    for (versions, expected) in
-        [(&[&rustls::version::TLS13][..], TLS13), (&[&rustls::version::TLS12], TLS12), (rustls::ALL_VERSIONS, TLS13)]
-    {
-        let tap = Tap::start(server.address, Settings::default()).unwrap();
-        let echoed = rustls_echo(tap.address(), &bed.certificate.certificate, versions).unwrap();
-        assert_eq!(echoed, "olleh\n");
-        let said = tap.next(Duration::from_secs(10)).unwrap().conversation().unwrap();
-        let negotiated = said.negotiated().unwrap();
-        assert_eq!((negotiated.version, negotiated.group), (expected, Some(X25519)));
-    }
-}
-
-/// Sends "hello" with rustls and gives the answer; the server's certificate is checked.
-fn rustls_echo(
-    address: std::net::SocketAddr,
-    certificate: &std::path::Path,
-    versions: &[&'static rustls::SupportedProtocolVersion],
-) -> Result<String, Box<dyn std::error::Error>> {
-    use rustls::pki_types::{CertificateDer, ServerName, pem::PemObject};
-    use std::io::{BufRead, BufReader, Write};
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_file(certificate)?)?;
-    let config = rustls::ClientConfig::builder_with_provider(rustls::crypto::ring::default_provider().into())
-        .with_protocol_versions(versions)?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let connection = rustls::ClientConnection::new(std::sync::Arc::new(config), ServerName::try_from("localhost")?)?;
-    let mut stream = rustls::StreamOwned::new(connection, std::net::TcpStream::connect(address)?);
-    stream.write_all(b"hello\n")?;
-    let mut line = String::new();
-    BufReader::new(&mut stream).read_line(&mut line)?;
-    stream.conn.send_close_notify();
-    stream.flush()?;
-    Ok(line)
 }
 
 /// A server with sntrup761 only refuses them with handshake_failure, and its log says why (W2).
