@@ -24,7 +24,7 @@ use crate::fork::{Inherited, Pages, PerProcess};
 /// Bytes of the thread's stack; generation needs under 16 KiB, and several times that when it is not optimised.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// A batch to be made. It is dropped undone if there is no thread for it, and is then to say so to its stock.
+/// A batch to be made. It is dropped undone if there is no thread for it; its stock learns that from a destructor.
 pub(crate) type Order = Box<dyn FnOnce() + Send>;
 
 /// Stocks that have the setting on.
@@ -172,5 +172,55 @@ fn without_signals<T>(start: impl FnOnce() -> T) -> T {
             libc::pthread_sigmask(libc::SIG_SETMASK, &usual, ptr::null_mut());
         }
         started
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+
+    use super::*;
+
+    /// An order that reports that it was made; the channel closes when it is dropped.
+    fn reporting(to: Sender<&'static str>) -> Order {
+        Box::new(move || to.send("made").expect("the test listens"))
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore)]
+    fn orders_are_made_only_while_a_stock_wants_them_and_a_panic_ends_none_but_its_own() {
+        const PATIENCE: Duration = Duration::from_secs(60);
+        for _ in 0..3 {
+            // Nobody has the setting on: no thread starts, and the order is dropped at once.
+            let (to, reports) = channel();
+            submit(reporting(to));
+            assert_eq!(reports.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Disconnected));
+
+            enter();
+            let (to, reports) = channel();
+            let panics = to.clone();
+            submit(Box::new(move || {
+                let _dropped = panics;
+                panic!("an order panics, as this test wants")
+            }));
+            submit(reporting(to));
+            assert_eq!(reports.recv_timeout(PATIENCE), Ok("made"));
+            assert_eq!(reports.recv_timeout(PATIENCE), Err(RecvTimeoutError::Disconnected));
+
+            // The last stock leaves while an order is being made and another one waits.
+            let (to, reports) = channel();
+            let (begins, begun) = channel();
+            let first = to.clone();
+            submit(Box::new(move || {
+                begins.send(()).expect("the test listens");
+                thread::sleep(Duration::from_millis(20));
+                first.send("first").expect("the test listens");
+            }));
+            submit(reporting(to));
+            begun.recv_timeout(PATIENCE).expect("the thread is there");
+            leave();
+            assert_eq!(reports.try_recv(), Ok("first"), "the thread was waited for");
+            assert_eq!(reports.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Disconnected));
+        }
     }
 }

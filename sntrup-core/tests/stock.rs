@@ -110,6 +110,16 @@ fn thread_is_there() -> bool {
     std::fs::read_dir("/proc/self/task").unwrap().any(named)
 }
 
+/// Whether no signal that a program may handle (here those for INT, USR1, ALRM and TERM) can be handled in that thread.
+fn the_thread_handles_no_signal() -> bool {
+    let statuses = std::fs::read_dir("/proc/self/task").unwrap();
+    let texts = statuses.filter_map(|entry| std::fs::read_to_string(entry.unwrap().path().join("status")).ok());
+    let status = texts.filter(|text| text.starts_with("Name:\tsntrup-refill\n")).next().unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:\t")).unwrap();
+    let mask = u64::from_str_radix(mask, 16).unwrap();
+    [2, 10, 14, 15].iter().all(|signal| mask >> (signal - 1) & 1 == 1)
+}
+
 /// Whether it has ended: it was joined, but /proc may show it for a moment more.
 fn thread_is_gone() -> bool {
     let start = Instant::now();
@@ -184,7 +194,7 @@ fn a_thread_refills_before_the_stock_is_empty() {
             wait_for(&stock, size.min(low + 1));
             assert!(stock.level() <= size + low, "{} of {size}", stock.level());
         }
-        assert!(thread_is_there());
+        assert!(thread_is_there() && the_thread_handles_no_signal());
         stock.set_background_refill(false);
         assert!(thread_is_gone(), "the thread ends with the setting");
         // Off again: the stock runs down to nothing.
