@@ -81,6 +81,7 @@ codes! {
     BadGroup = 120, c"bad value for a group's code point";
     BadPoint = 121, c"the X25519 share is a point of small order";
     Unsupported = 122, c"this is not supported";
+    BadBackgroundRefill = 123, c"bad value for BACKGROUND_REFILL";
 }
 
 /// An error on its way to C.

@@ -2,7 +2,7 @@
 //!
 //! | room | what is in it |
 //! |---|---|
-//! | `settings` | batch size and backend by name, the read-outs, and how all of it is reset |
+//! | `settings` | batch size, background refill and backend by name, the read-outs, and how all of it is reset |
 //! | `scheme` | the schemes: names, object identifiers, strengths, code points, the stocks |
 //! | `key` | a public key with or without its secret key, and the check that both fit |
 //! | `lent` | buffers that C lends for a call |

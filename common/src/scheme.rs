@@ -44,6 +44,8 @@ pub struct StockOf {
     pub level: fn() -> usize,
     /// Sets the number of key pairs made at a time.
     pub set_batch_size: fn(usize) -> Result<(), Error>,
+    /// Sets whether a thread refills it.
+    pub set_background_refill: fn(bool),
     /// Wipes the ready key pairs.
     pub clear: fn(),
 }
@@ -68,6 +70,7 @@ macro_rules! schemes {
             name: <$params as Params>::NAME,
             level: || $params::stock().level(),
             set_batch_size: |size| $params::stock().set_batch_size(size),
+            set_background_refill: |on| $params::stock().set_background_refill(on),
             clear: || $params::stock().clear(),
         }),+];
     };

@@ -22,6 +22,13 @@ pub fn set_batch_size(number: i64) -> Result<(), Error> {
     Ok(())
 }
 
+/// Sets whether a thread makes the next batch while a stock still holds some pairs.
+pub fn set_background_refill(on: bool) {
+    for stock in &STOCKS {
+        (stock.set_background_refill)(on);
+    }
+}
+
 /// Selects what computes: `auto`, or a backend by its name.
 ///
 /// Errors: [`Reason::BadBackend`], with the names that there are.
@@ -60,8 +67,9 @@ pub fn stock_level() -> String {
     STOCKS.each_ref().map(|stock| format!("{}={}", stock.name, (stock.level)())).join(" ")
 }
 
-/// Wipes the stocks and sets everything as it was at first.
+/// Wipes the stocks and sets everything as it was at first. No thread is left afterwards.
 pub fn reset() {
+    set_background_refill(false);
     for stock in &STOCKS {
         (stock.clear)();
         // The default is a valid size.

@@ -141,7 +141,7 @@ unsafe extern "C" fn init(_: *mut sys::ENGINE) -> c_int {
     guard(Function::Init, || Ok(Done))
 }
 
-/// The last functional reference is gone. The ENGINE may be initialised again, so the stocks stay.
+/// The last functional reference is gone. The ENGINE may be initialised again, so the stocks stay, with their thread.
 unsafe extern "C" fn finish(_: *mut sys::ENGINE) -> c_int {
     guard(Function::Finish, || Ok(Done))
 }

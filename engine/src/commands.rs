@@ -18,6 +18,7 @@ const BACKEND: c_uint = sys::ENGINE_CMD_BASE + 1;
 const VERSION: c_uint = sys::ENGINE_CMD_BASE + 2;
 const BACKEND_IN_USE: c_uint = sys::ENGINE_CMD_BASE + 3;
 const STOCK_LEVEL: c_uint = sys::ENGINE_CMD_BASE + 4;
+const BACKGROUND_REFILL: c_uint = sys::ENGINE_CMD_BASE + 5;
 #[cfg(feature = "fault-injection")]
 const INJECT_PANIC: c_uint = sys::ENGINE_CMD_BASE + 99;
 
@@ -31,7 +32,7 @@ const fn define(number: c_uint, name: &'static CStr, description: &'static CStr,
 }
 
 /// In rising order of number, as OpenSSL wants it, ended by zeros.
-static DEFINITIONS: Definitions<{ if cfg!(feature = "fault-injection") { 7 } else { 6 } }> = Definitions([
+static DEFINITIONS: Definitions<{ if cfg!(feature = "fault-injection") { 8 } else { 7 } }> = Definitions([
     define(
         BATCH_SIZE,
         c"BATCH_SIZE",
@@ -57,6 +58,12 @@ static DEFINITIONS: Definitions<{ if cfg!(feature = "fault-injection") { 7 } els
         c"Tells how many ready key pairs the stock of each scheme holds",
         sys::ENGINE_CMD_FLAG_NO_INPUT,
     ),
+    define(
+        BACKGROUND_REFILL,
+        c"BACKGROUND_REFILL",
+        c"Whether a thread makes the next key pairs while the stock still holds some: 1 yes, 0 no (0 unless set)",
+        sys::ENGINE_CMD_FLAG_NUMERIC,
+    ),
     #[cfg(feature = "fault-injection")]
     define(INJECT_PANIC, c"INJECT_PANIC", c"Makes the named callback panic, once", sys::ENGINE_CMD_FLAG_STRING),
     ENGINE_CMD_DEFN { cmd_num: 0, cmd_name: ptr::null(), cmd_desc: ptr::null(), cmd_flags: 0 },
@@ -78,6 +85,13 @@ pub(crate) unsafe fn execute(command: c_int, number: c_long, text: *mut c_void) 
     };
     match command {
         BATCH_SIZE => settings::set_batch_size(number)?,
+        BACKGROUND_REFILL => match number {
+            0 | 1 => settings::set_background_refill(number == 1),
+            _ => {
+                let detail = format!("BACKGROUND_REFILL = {number}: give 0 or 1");
+                return Err(Error::new(Reason::BadBackgroundRefill).with(detail));
+            }
+        },
         // SAFETY: the caller's contract.
         BACKEND => settings::set_backend(unsafe { argument(text) }?)?,
         // SAFETY: the caller's contract.

@@ -50,10 +50,12 @@ pub(crate) fn abandon() {
     forget();
 }
 
-/// Resets everything when the ENGINE is destroyed: the stocks are wiped, the settings are as at first.
+/// Resets everything when the ENGINE is destroyed: the stocks are wiped, the settings are as at first, the thread that
+/// refilled the stocks has ended. At the end of the process OpenSSL destroys the ENGINE, too.
 ///
 /// OpenSSL asked for the method tables and freed them a moment before, so they are forgotten and not freed here. The
-/// random generator may be gone.
+/// random generator may be gone, which that thread does not use; nor does it take a lock of OpenSSL's, of which this call
+/// may hold some.
 pub(crate) fn forget() {
     for (row, place) in scheme::all().iter().zip(&NIDS) {
         row.pkey_method.store(ptr::null_mut(), Ordering::Release);

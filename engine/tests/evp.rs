@@ -45,6 +45,24 @@ on_each_openssl! {
         fs::remove_file(records).expect("the program wrote its records");
     }
 
+    /// The background refill: no thread unless set, and none after the engine ended.
+    fn refill(target) {
+        pass("refill", target.command("refill").arg("life"));
+    }
+
+    /// Forks beside the thread that refills: children's keys are their own, and their exit waits for no thread.
+    fn refill_forks(target) {
+        pass("refill", target.command("refill").arg("forks"));
+    }
+
+    /// The process exits while the thread refills; where openssl.cnf loaded the engine, the thread has ended by then.
+    fn refill_exit(target) {
+        pass("refill", target.command("refill").arg("exit"));
+        let lines = ["dynamic_path = ENGINE", "BATCH_SIZE = 64", "BACKGROUND_REFILL = 1", "default_algorithms = ALL"];
+        let configuration = target.configuration("refill", &lines);
+        pass("refill", target.command("refill").arg("configured").env("OPENSSL_CONF", configuration));
+    }
+
     /// The random generator fails at its n-th call, for every n, gives too few bytes, or blocks (K6).
     fn random(target) {
         pass("random", &mut target.command("random"));

@@ -1,7 +1,8 @@
 //! The function that OpenSSL looks up in the library, and the callbacks of a provider's life.
 //!
 //! Loading makes no key and starts no thread. A program may load the provider several times, in one library context or in
-//! many; the stocks and the settings of the process are shared, and are reset when the last loading ends.
+//! many; the stocks and the settings of the process are shared, and are reset when the last loading ends; the thread that
+//! refills the stocks, where there is one, has ended then.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};

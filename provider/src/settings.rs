@@ -3,6 +3,7 @@
 //! | line | value | holds for |
 //! |---|---|---|
 //! | `BATCH_SIZE` | key pairs made at a time for the stock, 1 to 1024 | the process |
+//! | `BACKGROUND_REFILL` | `on`: a thread makes the next batch while the stock still holds some; `off` | the process |
 //! | `BACKEND` | `auto`, or the name of an implementation | the process |
 //! | `TLS_GROUP_ID_…` | a group's code point, decimal or `0x…`; `none` leaves the group out | this loading |
 //!
@@ -17,7 +18,7 @@ use crate::ffi::upcalls::Core;
 
 /// Sets what is of the process. A line that is not there leaves it as it is.
 ///
-/// Errors: [`Reason::BadBatchSize`], [`Reason::BadBackend`].
+/// Errors: [`Reason::BadBatchSize`], [`Reason::BadBackgroundRefill`], [`Reason::BadBackend`].
 pub(crate) fn apply(core: Core) -> Result<(), Error> {
     if let Some(text) = core.setting(c"BATCH_SIZE") {
         let number = text
@@ -25,6 +26,16 @@ pub(crate) fn apply(core: Core) -> Result<(), Error> {
             .parse()
             .map_err(|_| Error::new(Reason::BadBatchSize).with(format!("BATCH_SIZE = {text}: this is no number")))?;
         settings::set_batch_size(number)?;
+    }
+    if let Some(text) = core.setting(c"BACKGROUND_REFILL") {
+        settings::set_background_refill(match text.trim() {
+            "on" => true,
+            "off" => false,
+            _ => {
+                let detail = format!("BACKGROUND_REFILL = {text}: give on or off");
+                return Err(Error::new(Reason::BadBackgroundRefill).with(detail));
+            }
+        });
     }
     if let Some(name) = core.setting(c"BACKEND") {
         settings::set_backend(name.trim())?;

@@ -1,23 +1,28 @@
 //! The stock of ready key pairs: each pair leaves once and its place is wiped at once; a forked child starts with an
-//! empty stock. No thread, no thread-local, nothing generated before the first request.
+//! empty stock. No thread unless asked for, no thread-local, nothing generated before the first request.
 //!
-//! The lock is polled and not waited for in a queue: parking a thread goes through tables of the whole process and a
-//! thread-local with a destructor, and a fork at the wrong moment would leave those tables locked in the child. The lock
-//! is held to copy a key, or to refill, so the longest wait is that for a batch.
+//! The lock is polled (see `refill`). It is held to copy keys, or to refill an empty stock, so the longest wait is that
+//! for a batch.
+//!
+//! With the background refill on, the take that leaves few pairs draws a seed from the caller's random source and orders
+//! a batch from the thread of `refill`. All that touches the random source stays in the callers' threads: it need not be
+//! fit for another thread, for a fork beside one, or for the end of the process. An order, made or failed, ends with
+//! the value [`Ordered`], so that the stock can order again.
 
 use std::marker::PhantomData;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::batch::{MAX_BATCH, generate_batch};
+use crate::drbg::Seed;
 use crate::error::Error;
 use crate::fork::{Inherited, Pages, PerProcess};
 use crate::keys::{KeyPair, SecretKey};
 use crate::params::Params;
+use crate::refill;
 use crate::rng::RandomSource;
 
 /// Number of key pairs that a [`Stock`] makes at a time unless told otherwise.
@@ -28,19 +33,30 @@ pub const DEFAULT_BATCH_SIZE: usize = 32;
 /// Every pair leaves the stock exactly once. In a forked child, however it was made, the stock is empty, and the child
 /// never waits for a lock that a thread of its parent held; the random source that the child passes must of course give
 /// other bytes than the parent's. The stock wipes its keys when it is dropped or cleared.
+///
+/// A take from an empty stock waits for a whole batch. With [`set_background_refill`](Self::set_background_refill) a
+/// thread makes the next batch while there are still pairs left.
 pub struct Stock<P: Params> {
-    shelf: PerProcess<Shelf<P>>,
+    shelf: PerProcess<Arc<Shelf<P>>>,
     batch_size: AtomicUsize,
+    background_refill: AtomicBool,
 }
 
 impl<P: Params> Stock<P> {
     /// An empty stock.
     pub const fn new() -> Self {
-        Self { shelf: PerProcess::new(), batch_size: AtomicUsize::new(DEFAULT_BATCH_SIZE) }
+        Self {
+            shelf: PerProcess::new(),
+            batch_size: AtomicUsize::new(DEFAULT_BATCH_SIZE),
+            background_refill: AtomicBool::new(false),
+        }
     }
 
     /// Takes a pair out of the stock; if there is none, a batch is generated first with `rng`. Other threads wait
     /// meanwhile, so `rng` must not come back to the same stock.
+    ///
+    /// With the background refill on, a take that leaves a quarter of a batch or less asks `rng` for the seed of the next
+    /// one. If that fails, the take succeeds all the same, and the next one asks again.
     ///
     /// # Errors
     /// [`Error::Random`] if the random source fails, [`Error::Memory`] if there is no memory for the stock; the stock is
@@ -48,20 +64,30 @@ impl<P: Params> Stock<P> {
     pub fn take(&self, rng: &mut (impl RandomSource + ?Sized)) -> Result<KeyPair<P>, Error> {
         loop {
             let shelf = self.shelf.get_or_make()?;
-            let mut level = shelf.lock();
-            if *level == 0 {
-                let size = NonZeroUsize::new(self.batch_size()).expect("set_batch_size refuses 0");
+            let size = NonZeroUsize::new(self.batch_size()).expect("set_batch_size refuses 0");
+            let mut content = shelf.lock();
+            if content.level == 0 {
                 let pairs = generate_batch::<P>(size, rng)?;
                 if shelf.is_foreign() {
                     continue; // the random source forked, and in the child this batch is the parent's
                 }
-                shelf.fill(&pairs);
-                *level = pairs.len();
+                shelf.add(&mut content, &pairs);
             }
-            *level -= 1;
-            let pair = shelf.remove(*level);
+            let low = content.level - 1 <= size.get().div_ceil(4);
+            let seed = if low && !content.ordered && self.background_refill() { Seed::draw(rng).ok() } else { None };
+            if shelf.is_foreign() {
+                continue; // as above
+            }
+            content.level -= 1;
+            let pair = shelf.remove(content.level);
             if shelf.is_foreign() {
                 continue; // a signal handler forked meanwhile, and in the child the kernel has wiped the place
+            }
+            content.ordered |= seed.is_some();
+            drop(content);
+            if let Some(seed) = seed {
+                let ordered = Ordered(Arc::clone(shelf));
+                refill::submit(Box::new(move || ordered.make(size, seed)));
             }
             return Ok(pair);
         }
@@ -69,7 +95,7 @@ impl<P: Params> Stock<P> {
 
     /// Number of pairs that are ready.
     pub fn level(&self) -> usize {
-        self.shelf.get().map_or(0, |shelf| *shelf.lock())
+        self.shelf.get().map_or(0, |shelf| shelf.lock().level)
     }
 
     /// Number of pairs that a refill makes.
@@ -89,13 +115,38 @@ impl<P: Params> Stock<P> {
         Ok(())
     }
 
-    /// Wipes all pairs that are in stock.
+    /// Whether a thread refills the stock.
+    pub fn background_refill(&self) -> bool {
+        self.background_refill.load(Ordering::Relaxed)
+    }
+
+    /// Sets whether a thread makes the next batch when a quarter of a batch or less is left; at first it is off.
+    ///
+    /// One thread serves all stocks of the process. The first of them that needs it starts it, and it ends when the last
+    /// one switches the setting off, or is dropped; that call waits for it, up to the time of a batch. The thread only
+    /// computes: randomness comes from the callers of [`take`](Self::take), who do without the thread where it is late or
+    /// cannot be started. The stock then holds at most two batches.
+    ///
+    /// In a forked child the setting is the parent's; the thread is started anew with the first need.
+    pub fn set_background_refill(&self, on: bool) {
+        if self.background_refill.swap(on, Ordering::SeqCst) != on {
+            if on { refill::enter() } else { refill::leave() }
+        }
+    }
+
+    /// Wipes all pairs that are in stock. A batch that the thread is making meanwhile is not put into it.
     pub fn clear(&self) {
         if let Some(shelf) = self.shelf.get() {
-            let mut level = shelf.lock();
-            *level = 0;
+            let mut content = shelf.lock();
+            *content = Content::NOTHING;
             shelf.wipe();
         }
+    }
+}
+
+impl<P: Params> Drop for Stock<P> {
+    fn drop(&mut self) {
+        self.set_background_refill(false);
     }
 }
 
@@ -111,10 +162,22 @@ impl<P: Params> std::fmt::Debug for Stock<P> {
     }
 }
 
+/// What is on a shelf.
+struct Content {
+    /// Number of pairs; they lie in the first places.
+    level: usize,
+    /// Whether the thread has an order for more.
+    ordered: bool,
+}
+
+impl Content {
+    const NOTHING: Self = Self { level: 0, ordered: false };
+}
+
 /// The pairs of one process: secret keys, which contain the public ones, side by side in memory of their own.
 struct Shelf<P: Params> {
-    /// Number of pairs; they lie in the first places. Holding the lock gives the right to use the places.
-    level: Mutex<usize>,
+    /// Holding the lock gives the right to use the places.
+    content: Mutex<Content>,
     pages: Pages,
     /// Places that were ever in use. A child that may not take the lock wipes so many.
     used: AtomicUsize,
@@ -122,33 +185,23 @@ struct Shelf<P: Params> {
 }
 
 impl<P: Params> Shelf<P> {
-    /// The lock, polled: at first eagerly, as a copy takes a microsecond; then at a pace that suits a refill.
-    fn lock(&self) -> MutexGuard<'_, usize> {
-        let mut attempts = 0;
-        loop {
-            if let Some(guard) = self.level.try_lock() {
-                return guard;
-            }
-            attempts += 1;
-            match attempts {
-                ..100 => std::hint::spin_loop(),
-                100..120 => thread::yield_now(),
-                _ => thread::sleep(Duration::from_micros(50)),
-            }
-        }
+    fn lock(&self) -> MutexGuard<'_, Content> {
+        refill::poll(&self.content)
     }
 
     fn place(&self, i: usize) -> &[AtomicU8] {
         &self.pages.bytes()[i * P::SECRET_KEY_BYTES..][..P::SECRET_KEY_BYTES]
     }
 
-    /// Puts the pairs into the first places.
-    fn fill(&self, pairs: &[KeyPair<P>]) {
-        self.used.fetch_max(pairs.len(), Ordering::Relaxed);
-        for (i, pair) in pairs.iter().enumerate() {
-            for (cell, &byte) in self.place(i).iter().zip(pair.secret().as_bytes()) {
+    /// Puts the pairs into the next places, as many as there is room for.
+    fn add(&self, content: &mut Content, pairs: &[KeyPair<P>]) {
+        let pairs = &pairs[..pairs.len().min(MAX_BATCH - content.level)];
+        self.used.fetch_max(content.level + pairs.len(), Ordering::Relaxed);
+        for pair in pairs {
+            for (cell, &byte) in self.place(content.level).iter().zip(pair.secret().as_bytes()) {
                 cell.store(byte, Ordering::Relaxed);
             }
+            content.level += 1;
         }
     }
 
@@ -177,10 +230,15 @@ fn wipe(cells: &[AtomicU8]) {
     }
 }
 
-impl<P: Params> Inherited for Shelf<P> {
+impl<P: Params> Inherited for Arc<Shelf<P>> {
     fn fresh() -> Result<Self, Error> {
         let pages = Pages::map(MAX_BATCH * P::SECRET_KEY_BYTES)?;
-        Ok(Self { level: Mutex::new(0), pages, used: AtomicUsize::new(0), set: PhantomData })
+        Ok(Self::new(Shelf {
+            content: Mutex::new(Content::NOTHING),
+            pages,
+            used: AtomicUsize::new(0),
+            set: PhantomData,
+        }))
     }
 
     fn is_foreign(&self) -> bool {
@@ -195,6 +253,33 @@ impl<P: Params> Inherited for Shelf<P> {
 impl<P: Params> Drop for Shelf<P> {
     fn drop(&mut self) {
         self.wipe();
+    }
+}
+
+/// A shelf that an order is for: when this is dropped, the order is over.
+struct Ordered<P: Params>(Arc<Shelf<P>>);
+
+impl<P: Params> Ordered<P> {
+    /// Makes the batch and puts it on the shelf, unless the shelf was cleared meanwhile. No lock is held until the batch
+    /// is complete. Without memory for it, nothing happens.
+    fn make(self, size: NonZeroUsize, mut seed: Seed) {
+        let Ok(pairs) = generate_batch::<P>(size, &mut seed) else { return };
+        let shelf = &*self.0;
+        // In a child of a fork at the wrong moment the seed is the parent's.
+        if !shelf.pages.is_foreign() {
+            let mut content = shelf.lock();
+            if content.ordered {
+                shelf.add(&mut content, &pairs);
+            }
+        }
+    }
+}
+
+impl<P: Params> Drop for Ordered<P> {
+    fn drop(&mut self) {
+        if !self.0.pages.is_foreign() {
+            self.0.lock().ordered = false;
+        }
     }
 }
 

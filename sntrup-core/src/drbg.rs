@@ -20,7 +20,7 @@
 use crate::backend::Kernels;
 use crate::backend::chacha20::OCTET_WORDS;
 use crate::error::Error;
-use crate::rng::RandomSource;
+use crate::rng::{RandomError, RandomSource};
 use crate::wipe::{Secret, wipe};
 
 /// Words of a ChaCha20 key.
@@ -29,6 +29,31 @@ const KEY_WORDS: usize = 8;
 const OCTETS: usize = 8;
 /// Words of one refill, those of the next key included.
 const BUFFER_WORDS: usize = OCTETS * OCTET_WORDS;
+
+/// The seed of one generator, drawn ahead of its use. As a random source it answers the one request that a generator makes,
+/// and is empty then.
+pub(crate) struct Seed(Secret<[u8; 4 * KEY_WORDS]>, bool);
+
+impl Seed {
+    /// # Errors
+    /// [`Error::Random`] if the random source fails.
+    pub(crate) fn draw(rng: &mut (impl RandomSource + ?Sized)) -> Result<Self, Error> {
+        let mut seed = Secret::<[u8; 4 * KEY_WORDS]>::zeroed();
+        rng.fill(seed.as_mut_slice())?;
+        Ok(Self(seed, true))
+    }
+}
+
+impl RandomSource for Seed {
+    fn fill(&mut self, out: &mut [u8]) -> Result<(), RandomError> {
+        if !std::mem::replace(&mut self.1, false) || out.len() != self.0.len() {
+            return Err(RandomError);
+        }
+        out.copy_from_slice(&*self.0);
+        wipe(self.0.as_mut_slice());
+        Ok(())
+    }
+}
 
 /// The generator.
 pub(crate) struct Drbg<K: Kernels> {
@@ -45,9 +70,8 @@ impl<K: Kernels> Drbg<K> {
     /// # Errors
     /// [`Error::Random`] if the random source fails.
     pub(crate) fn new(rng: &mut dyn RandomSource, kernels: K) -> Result<Self, Error> {
-        let mut seed = Secret::<[u8; 4 * KEY_WORDS]>::zeroed();
-        rng.fill(seed.as_mut_slice())?;
-        Ok(Self::from_seed(&seed, kernels))
+        let seed = Seed::draw(rng)?;
+        Ok(Self::from_seed(&seed.0, kernels))
     }
 
     /// A generator with this seed, which must be uniform and be used for nothing else.

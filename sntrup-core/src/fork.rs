@@ -10,7 +10,7 @@
 //! decides instead, and the child wipes the copy at its first use; it is blind only to a child with the same number in
 //! another PID namespace.
 //!
-//! This file holds all unsafe code of the crate outside the SIMD backends.
+//! This file holds all unsafe code of the crate outside the SIMD backends, the wiped memory and one call in `refill`.
 
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};

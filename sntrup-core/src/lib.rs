@@ -1,7 +1,8 @@
 //! Streamlined NTRU Prime (sntrup653, sntrup761, sntrup857): a constant-time key encapsulation mechanism with batch
 //! key generation, after the NTRU Prime round-3 submission and OpenSSLNTRU (USENIX Security 2022).
 //!
-//! The randomness comes from the caller ([`RandomSource`]) and may fail; nothing here opens a device or keeps a thread.
+//! The randomness comes from the caller ([`RandomSource`]) and may fail; nothing here opens a device, or keeps a
+//! thread unless the background refill of a [`Stock`] is switched on.
 //!
 //! ```
 //! use sntrup_core::{Sntrup761, decapsulate, encapsulate, generate_key};
@@ -27,6 +28,7 @@
 //! | room | what is in it |
 //! |---|---|
 //! | `kem`, `batch`, `cache` | KeyGen, Encap, Decap; many keys for one inversion; the stock of ready keys |
+//! | `refill` | the thread that refills stocks, where that is switched on |
 //! | `operations` | what is compiled here for each set |
 //! | `keys`, `codec`, `sampling`, `hash`, `ring` | byte strings, encodings, random elements, Hash_b, one type per domain |
 //! | `backend` | the heavy kernels, portable or specific to a processor, chosen at run time |
@@ -59,6 +61,8 @@ mod params;
 #[cfg(feature = "probe")]
 #[doc(hidden)]
 pub mod probe;
+#[allow(unsafe_code, reason = "the signal mask of the thread that it starts")]
+mod refill;
 mod ring;
 mod rng;
 mod sampling;

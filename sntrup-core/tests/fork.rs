@@ -13,6 +13,7 @@ use std::io::{Read, Write};
 use std::os::fd::FromRawFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use common::OsRandom;
 use sha2::{Digest, Sha256};
@@ -105,13 +106,19 @@ impl Reports {
 
     /// Asserts that `expected` pairs were reported, all keys and all secrets distinct.
     fn check(self, expected: usize) {
+        assert_eq!(self.check_at_least(expected), expected, "reports");
+    }
+
+    /// The same for at least `expected` pairs; their number.
+    fn check_at_least(self, expected: usize) -> usize {
         let Self { mut reader, writer } = self;
         drop(writer);
         let mut all = Vec::new();
         reader.read_to_end(&mut all).unwrap();
-        assert_eq!(all.len(), 64 * expected, "reports");
+        assert!(all.len() % 64 == 0 && all.len() >= 64 * expected, "reports: {} bytes", all.len());
         let halves: HashSet<&[u8]> = all.chunks(32).collect();
-        assert_eq!(halves.len(), 2 * expected, "a key or a secret was seen twice");
+        assert_eq!(halves.len(), all.len() / 32, "a key or a secret was seen twice");
+        all.len() / 64
     }
 }
 
@@ -221,18 +228,13 @@ fn at_any_moment() {
             });
         }
         for i in 0..40 {
-            thread::sleep(std::time::Duration::from_micros(i * 97));
+            thread::sleep(Duration::from_micros(i * 97));
             wait(spawn(Fork::Library, || reports.take(&stock, 8)));
         }
         stop.store(1, Ordering::SeqCst);
     });
     // How many pairs the threads took, the pipe knows best.
-    let Reports { mut reader, writer } = reports;
-    drop(writer);
-    let mut all = Vec::new();
-    reader.read_to_end(&mut all).unwrap();
-    assert!(all.len() > 64 * 8 * 40);
-    assert_eq!(all.chunks(32).collect::<HashSet<_>>().len(), all.len() / 32, "a key or a secret was seen twice");
+    reports.check_at_least(8 * 40 + 1);
 }
 
 /// The random source itself forks in the middle of a refill; parent and child then see the same random bytes.
@@ -297,8 +299,144 @@ fn shared_memory() {
     reports.check(1 + 3 + level);
 }
 
+/// Waits until the thread has refilled a stock of batches of four.
+fn wait_for_refill<P: Params>(stock: &Stock<P>) {
+    while stock.level() < 4 {
+        thread::yield_now();
+    }
+}
+
+/// A stock that a thread refills in batches of four.
+fn refilled<P: Params>() -> Stock<P> {
+    let stock = Stock::new();
+    stock.set_batch_size(4).unwrap();
+    stock.set_background_refill(true);
+    stock
+}
+
+/// A child has no thread that refills: it starts its own, and waits for none when it switches it off.
+fn the_refilling_thread_stays_behind(fork: Fork) {
+    let stock = refilled::<Sntrup761>();
+    let reports = Reports::new();
+    reports.take(&stock, 3);
+    wait_for_refill(&stock);
+    let tasks = || std::fs::read_dir("/proc/self/task").unwrap().count();
+    // An ended thread was joined, but /proc may show it for a moment more.
+    let only_one_is_left = || (0..5000).any(|_| tasks() == 1 || (thread::sleep(Duration::from_millis(1)), false).1);
+    assert_eq!(tasks(), 2);
+    let children: Vec<_> = (0..8)
+        .map(|i| {
+            spawn(fork, || {
+                assert_eq!((stock.level(), tasks()), (0, 1));
+                if i % 2 == 0 {
+                    reports.take(&stock, KEYS - 1);
+                    reports.take(&stock, 1 + stock.level().saturating_sub(1)); // leaves at most one
+                    wait_for_refill(&stock);
+                    assert_eq!(tasks(), 2);
+                    wait(spawn(fork, || reports.take(&stock, 1)));
+                }
+                stock.set_background_refill(false);
+                assert!(only_one_is_left());
+            })
+        })
+        .collect();
+    children.into_iter().for_each(wait);
+    let left = stock.level();
+    reports.take(&stock, left);
+    drop(stock);
+    assert!(only_one_is_left());
+    // How many pairs each child took, the pipe knows best.
+    reports.check_at_least(3 + left + 4 * KEYS);
+}
+
+/// Forks at arbitrary moments while the thread refills, starts and ends; the child takes, and ends its own thread.
+fn at_any_moment_of_a_refill() {
+    let stock = refilled::<Sntrup653>();
+    let reports = Reports::new();
+    let (stop, taken) = (AtomicU32::new(0), AtomicU32::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while stop.load(Ordering::SeqCst) == 0 && taken.fetch_add(1, Ordering::SeqCst) < 10_000 {
+                reports.take(&stock, 1);
+            }
+        });
+        scope.spawn(|| {
+            while stop.load(Ordering::SeqCst) == 0 {
+                stock.set_background_refill(false);
+                stock.set_background_refill(true);
+                thread::sleep(Duration::from_millis(3));
+            }
+        });
+        for i in 0..100 {
+            thread::sleep(Duration::from_micros(i * 97));
+            wait(spawn(Fork::Library, || {
+                reports.take(&stock, 8);
+                stock.set_background_refill(false);
+            }));
+        }
+        stop.store(1, Ordering::SeqCst);
+    });
+    drop(stock);
+    reports.check_at_least(8 * 100);
+}
+
+/// The random source forks where it is asked for the seed of a refill: parent and child then have the same seed, and only
+/// the parent may use it.
+fn the_random_source_forks_for_a_refill() {
+    struct Forks(Cell<Option<libc::pid_t>>, bool);
+    impl RandomSource for Forks {
+        fn fill(&mut self, out: &mut [u8]) -> Result<(), RandomError> {
+            OsRandom.fill(out)?;
+            if self.1 {
+                self.1 = false;
+                // SAFETY: no thread holds a lock of the C library; the child leaves by _exit below.
+                let pid = unsafe { libc::fork() };
+                assert!(pid >= 0);
+                self.0.set(Some(pid));
+            }
+            Ok(())
+        }
+    }
+    let stock = refilled::<Sntrup761>();
+    let reports = Reports::new();
+    reports.take(&stock, 2);
+    let mut rng = Forks(Cell::new(None), true);
+    let pair = stock.take(&mut rng).unwrap();
+    let report = [Sha256::digest(pair.public().as_bytes()).to_vec(), pair.secret().as_bytes()[..32].to_vec()].concat();
+    (&reports.writer).write_all(&report).unwrap();
+    reports.take(&stock, 20);
+    match rng.0.get().unwrap() {
+        // SAFETY: as in `spawn`.
+        0 => unsafe { libc::_exit(0) },
+        child => wait(child),
+    }
+    drop(stock);
+    reports.check(2 + 2 * 21);
+}
+
+/// Where no thread can be started, takes work without it.
+fn no_thread_to_be_had() {
+    let reports = Reports::new();
+    wait(spawn(Fork::Library, || {
+        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: `none` is a limit; the user that a root becomes is nobody, for whom the limit holds.
+        unsafe {
+            assert_eq!(libc::setrlimit(libc::RLIMIT_NPROC, &none), 0);
+            assert!(libc::geteuid() != 0 || libc::setuid(65534) == 0);
+        }
+        assert!(thread::Builder::new().spawn(|| ()).is_err());
+        let stock = refilled::<Sntrup761>();
+        for i in 0..KEYS {
+            assert_eq!(stock.level(), (4 - i % 4) % 4);
+            reports.take(&stock, 1);
+        }
+        stock.set_background_refill(false);
+    }));
+    reports.check(KEYS);
+}
+
 fn main() {
-    let scenarios: [(&str, &dyn Fn()); 10] = [
+    let scenarios: [(&str, &dyn Fn()); 15] = [
         ("eight children by fork", &|| eight_children(Fork::Library)),
         ("eight children by the system call clone", &|| eight_children(Fork::Clone)),
         ("eight children in new PID namespaces", &|| eight_children(Fork::CloneNewPids)),
@@ -309,6 +447,11 @@ fn main() {
         ("a child that shares the memory", &shared_memory),
         ("the lock is held by another thread", &lock_held_by_another_thread),
         ("forks at any moment", &at_any_moment),
+        ("the thread that refills stays behind", &|| the_refilling_thread_stays_behind(Fork::Library)),
+        ("the same with the system call clone", &|| the_refilling_thread_stays_behind(Fork::Clone)),
+        ("forks at any moment of a refill", &at_any_moment_of_a_refill),
+        ("the random source forks for a refill", &the_random_source_forks_for_a_refill),
+        ("no thread to be had", &no_thread_to_be_had),
     ];
     for (name, scenario) in scenarios {
         print!("fork: {name} ... ");

@@ -94,6 +94,45 @@ static void session(const struct scheme *s) {
     free(secret);
 }
 
+/* Takes what the first batch of 8 is good for before it is low; then a thread makes a second one, of a known seed. */
+static void use_first_batch(MODULE *e, const struct scheme *s) {
+    for (int i = 0; i < 6; i++)
+        EVP_PKEY_free(keygen(s));
+    for (int i = 0; i < 60000 && level(e, s) < 2 + BATCH; i++)
+        usleep(1000);
+    CHECK(level(e, s) == 2 + BATCH);
+}
+
+/* The same for a batch that a thread makes. */
+static void refilled(const char *path, const struct scheme *s) {
+    uint64_t seed = 0x3243f6a8885a308du ^ s->pk;
+    int held;
+    MODULE *e = load_refilled(path, "8");
+    use_random_source(noise);
+    rewind_generator(seed);
+    use_first_batch(e, s);
+    unsigned char *sk = malloc(MAX_SK);
+    for (int i = 0; i < BATCH; i++) {
+        EVP_PKEY *key = keygen(s);
+        size_t len = MAX_SK;
+        CHECK(EVP_PKEY_get_raw_private_key(key, sk, &len) == 1);
+        note(s, i, sk);
+        EVP_PKEY_free(key);
+    }
+    OPENSSL_cleanse(sk, MAX_SK);
+    free(sk);
+    unload(e); /* while the thread makes a third */
+    CHECK(search(&held) == 0);
+
+    e = load_refilled(path, "8");
+    rewind_generator(seed);
+    use_first_batch(e, s);
+    CHECK(search(&held) >= BATCH * PIECES && held == BATCH);
+    use_random_source(NULL);
+    unload(e);
+    CHECK(search(&held) == 0);
+}
+
 int main(int argc, char **argv) {
     CHECK(argc == 3);
     int exchanges = atoi(argv[2]), held;
@@ -146,6 +185,7 @@ int main(int argc, char **argv) {
         use_random_source(NULL);
         unload(e);
         CHECK(search(&held) == 0);
+        refilled(argv[1], s);
     }
     puts("memory: ok");
     return 0;

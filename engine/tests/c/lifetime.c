@@ -39,6 +39,17 @@ static void commands(ENGINE *e) {
         CHECK(data != NULL && strstr(data, sizes[i]) != NULL); /* it names the value */
         EXPECT_ERROR("ctrl", "bad value for BATCH_SIZE");
     }
+    static const char *const answers[] = {"2", "-1"};
+    CHECK(ENGINE_ctrl_cmd_string(e, "BACKGROUND_REFILL", "1", 0) == 1);
+    CHECK(ENGINE_ctrl_cmd_string(e, "BACKGROUND_REFILL", "0", 0) == 1);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        CHECK(ENGINE_ctrl_cmd_string(e, "BACKGROUND_REFILL", answers[i], 0) == 0);
+        const char *data = NULL;
+        int flags;
+        ERR_peek_last_error_line_data(NULL, NULL, &data, &flags);
+        CHECK(data != NULL && strstr(data, answers[i]) != NULL && strstr(data, "give 0 or 1") != NULL);
+        EXPECT_ERROR("ctrl", "bad value for BACKGROUND_REFILL");
+    }
     CHECK(ENGINE_ctrl_cmd_string(e, "BACKEND", "abacus", 0) == 0);
     EXPECT_ERROR("ctrl", "bad value for BACKEND");
     CHECK(ENGINE_ctrl_cmd_string(e, "NO_SUCH_COMMAND", "1", 0) == 0);

@@ -181,6 +181,13 @@ static ENGINE *load_with(const char *path, const char *batch_size) {
     return e;
 }
 
+/* The same, with a thread that refills. */
+static ENGINE *load_refilled(const char *path, const char *batch_size) {
+    ENGINE *e = load_with(path, batch_size);
+    CHECK(ENGINE_ctrl_cmd_string(e, "BACKGROUND_REFILL", "1", 0) == 1);
+    return e;
+}
+
 /* What computes is the fastest implementation. */
 static void check_backend(ENGINE *e) {
     char backend[40], best[40];

@@ -113,7 +113,7 @@ int main(int argc, char **argv) {
     /* The last one ends: the stock is empty and the settings are as at first. */
     unload(second);
 
-    provider = load_lines(path, "BATCH_SIZE = 5\nBACKEND = portable\nTLS_GROUP_ID_SNTRUP761 = 0x0233\n"
+    provider = load_lines(path, "BATCH_SIZE = 5\nBACKGROUND_REFILL = off\nBACKEND = portable\nTLS_GROUP_ID_SNTRUP761 = 0x0233\n"
                                 "TLS_GROUP_ID_SNTRUP857 = none\nTLS_GROUP_ID_X25519SNTRUP761 = 12211");
     CHECK(level(provider, SCHEMES) == 0);
     exchange(SCHEMES);
@@ -134,6 +134,8 @@ int main(int argc, char **argv) {
     refused(path, "BATCH_SIZE = 5000", "BATCH_SIZE = 5000: give 1 to 1024");
     refused(path, "BATCH_SIZE = 0", "BATCH_SIZE = 0: give 1 to 1024");
     refused(path, "BATCH_SIZE = many", "BATCH_SIZE = many: this is no number");
+    refused(path, "BACKGROUND_REFILL = 1", "BACKGROUND_REFILL = 1: give on or off");
+    refused(path, "BACKGROUND_REFILL = On", "BACKGROUND_REFILL = On: give on or off");
     refused(path, "BACKEND = abacus", "BACKEND = abacus: this processor has auto, ");
     refused(path, "TLS_GROUP_ID_SNTRUP761 = 0x1FFFF", "TLS_GROUP_ID_SNTRUP761 = 0x1FFFF: give a number");
     refused(path, "TLS_GROUP_ID_SNTRUP761 = 29", "belongs to a group of OpenSSL");

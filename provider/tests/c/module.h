@@ -54,6 +54,13 @@ static OSSL_PROVIDER *load_with(const char *path, const char *batch_size) {
     return load_lines(path, line);
 }
 
+/* The same, with a thread that refills. */
+static OSSL_PROVIDER *load_refilled(const char *path, const char *batch_size) {
+    char lines[80];
+    snprintf(lines, sizeof lines, "BATCH_SIZE = %s\nBACKGROUND_REFILL = on", batch_size);
+    return load_lines(path, lines);
+}
+
 /* Gives up all that `load` took; the provider ends with the context. */
 static void unload(OSSL_PROVIDER *provider) {
     CHECK(OSSL_PROVIDER_unload(provider) == 1);
