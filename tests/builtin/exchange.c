@@ -97,8 +97,8 @@ static void rejection(void) {
     memset(ciphertext, 0x5a, sizeof(ciphertext));
     for (int by_engine = 0; by_engine < 2; by_engine++) {
         serve(by_engine);
-        key = EVP_PKEY_new_raw_private_key(NID_sntrup761, by_engine ? engine : NULL, raw, len);
-        CHECK(key != NULL);
+        key = EVP_PKEY_new_raw_private_key(NID_sntrup761, NULL, raw, len);
+        CHECK(key != NULL && EVP_PKEY_get0_engine(key) == (by_engine ? engine : NULL));
         EVP_PKEY_CTX *ctx = context(key);
         size_t got = 0;
         CHECK(EVP_PKEY_decrypt_init(ctx) > 0 && EVP_PKEY_decrypt(ctx, NULL, &got, ciphertext, CIPHERTEXT) > 0);
