@@ -1,9 +1,11 @@
 //! sntrup761 in libcrypto itself, by the optional patch, against the engine: handshakes, keys and exchanges.
 
 use engntru_tests::bed::{Bed, KEMS, OpenSsl, PATIENCE, SNTRUP761};
+use engntru_tests::proc::Finished;
 use engntru_tests::{env, proc};
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -78,23 +80,55 @@ fn keys_move_between_the_two() {
     }
 }
 
+/// Compiles a program of the folder `builtin` against the OpenSSL with the optional patch.
+fn compile(bed: &Bed, name: &str, libraries: &[&OsStr]) -> PathBuf {
+    let prefix = env::builtin();
+    let (source, program) = (format!("{}/builtin/{name}.c", env!("CARGO_MANIFEST_DIR")), bed.path(name));
+    let mut cc = Command::new("cc");
+    cc.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", &source, "-o"]).arg(&program);
+    cc.arg("-I").arg(prefix.join("include")).arg("-L").arg(prefix.join("lib")).args(libraries);
+    cc.arg(format!("-Wl,-rpath,{}", prefix.join("lib").display()));
+    let built = proc::run(cc, PATIENCE).unwrap_or_else(|error| panic!("{error}"));
+    assert!(built.status.success(), "{}", built.all());
+    program
+}
+
+/// Runs a program to its end, with no configuration around it.
+fn run(mut command: Command) -> Finished {
+    command.env("OPENSSL_CONF", "/dev/null").env_remove("LD_LIBRARY_PATH");
+    proc::run(command, Duration::from_secs(600)).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// A thousand exchanges in each direction in one process. The program also sees that the engine, once registered, takes the
 /// type over, and that both reject a forged ciphertext with the same secret.
 #[test]
 fn a_thousand_exchanges_in_each_direction() {
     let bed = Bed::new();
-    let prefix = env::builtin();
-    let (source, program) = (concat!(env!("CARGO_MANIFEST_DIR"), "/builtin/exchange.c"), bed.path("exchange"));
-    let mut cc = Command::new("cc");
-    cc.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", source, "-o"]).arg(&program);
-    cc.arg("-I").arg(prefix.join("include")).arg("-L").arg(prefix.join("lib")).arg("-lcrypto");
-    cc.arg(format!("-Wl,-rpath,{}", prefix.join("lib").display()));
-    let built = proc::run(cc, PATIENCE).unwrap_or_else(|error| panic!("{error}"));
-    assert!(built.status.success(), "{}", built.all());
-
-    let mut exchange = Command::new(&program);
-    exchange.env("OPENSSL_CONF", "/dev/null").env_remove("LD_LIBRARY_PATH").arg(env::engine()).arg("1000");
-    let end = proc::run(exchange, Duration::from_secs(600)).unwrap_or_else(|error| panic!("{error}"));
+    let mut exchange = Command::new(compile(&bed, "exchange", &["-lcrypto".as_ref()]));
+    exchange.arg(env::engine()).arg("1000");
+    let end = run(exchange);
     assert!(end.status.success(), "{}", end.all());
     assert_eq!(end.stdout, "2 x 1000 exchanges\n");
+}
+
+/// Under valgrind, with secrets that it takes for undefined, no branch and no address of libcrypto's KEM depends on one; in
+/// key generation one branch does, which throws a candidate for g away.
+#[test]
+fn no_branch_and_no_address_depends_on_a_secret() {
+    let bed = Bed::new();
+    let archive = env::builtin().join("lib/libcrypto.a");
+    let secrets = compile(&bed, "secrets", &[archive.as_ref(), "-ldl".as_ref(), "-lpthread".as_ref()]);
+    let places = |what| {
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--quiet", "--num-callers=1"]).arg(&secrets).arg(what);
+        let end = run(valgrind);
+        assert!(end.status.success(), "{what}: {}", end.all());
+        // Of each report the function, which is the only line with an address.
+        end.stderr.lines().filter_map(|line| line.split_once(" at 0x")).map(|(_, at)| at.to_owned()).collect::<Vec<_>>()
+    };
+    for what in ["encapsulate", "decapsulate", "reject"] {
+        assert_eq!(places(what), Vec::<String>::new(), "{what}");
+    }
+    let keygen = places("keygen");
+    assert!(keygen.len() == 1 && keygen[0].contains("sntrup761_keypair"), "{keygen:?}");
 }
