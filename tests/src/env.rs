@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 pub const OPENSSL: &str = "ENGNTRU_OPENSSL";
 /// The engine built for that OpenSSL.
 pub const ENGINE: &str = "ENGNTRU_ENGINE";
+/// Prefix of the OpenSSL 1.1.1w with the optional patch.
+pub const BUILTIN: &str = "ENGNTRU_BUILTIN";
 /// The engine built for the system's OpenSSL 3.
 pub const ENGINE_3: &str = "ENGNTRU_ENGINE_3";
 /// The provider.
@@ -37,6 +39,15 @@ pub fn openssl() -> PathBuf {
     let program = prefix.join("bin/openssl");
     assert!(program.exists(), "{OPENSSL} names {}, which has no bin/openssl: run scripts/test", prefix.display());
     prefix
+}
+
+/// The prefix of the OpenSSL with the optional patch.
+///
+/// # Panics
+/// It is not there.
+#[must_use]
+pub fn builtin() -> PathBuf {
+    path(BUILTIN).unwrap_or_else(|problem| panic!("{problem} --builtin"))
 }
 
 /// The engine for the patched OpenSSL.
