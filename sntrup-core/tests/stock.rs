@@ -113,8 +113,8 @@ fn thread_is_there() -> bool {
 /// Whether no signal that a program may handle (here those for INT, USR1, ALRM and TERM) can be handled in that thread.
 fn the_thread_handles_no_signal() -> bool {
     let statuses = std::fs::read_dir("/proc/self/task").unwrap();
-    let texts = statuses.filter_map(|entry| std::fs::read_to_string(entry.unwrap().path().join("status")).ok());
-    let status = texts.filter(|text| text.starts_with("Name:\tsntrup-refill\n")).next().unwrap();
+    let mut texts = statuses.filter_map(|entry| std::fs::read_to_string(entry.unwrap().path().join("status")).ok());
+    let status = texts.find(|text| text.starts_with("Name:\tsntrup-refill\n")).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigBlk:\t")).unwrap();
     let mask = u64::from_str_radix(mask, 16).unwrap();
     [2, 10, 14, 15].iter().all(|signal| mask >> (signal - 1) & 1 == 1)
