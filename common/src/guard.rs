@@ -48,8 +48,8 @@ pub fn guard<F: Code, R: Convention>(
     raise: impl Fn(F, &Error),
     body: impl FnOnce() -> Result<R, Error>,
 ) -> R::C {
-    // AssertUnwindSafe: what a callback shares with others is behind locks that are used again after a panic only where
-    // the state is whole at every moment, or belongs to sntrup-core, which says the same of its stock.
+    // AssertUnwindSafe: what callbacks share is whole at every moment: atomic values that are exchanged, and sntrup-core's
+    // stock, which says the same of itself.
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         #[cfg(feature = "fault-injection")]
         fault::strike(callback);

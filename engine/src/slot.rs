@@ -4,9 +4,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A place for one value: put in, and taken out once.
-pub(crate) struct Slot<T>(AtomicPtr<T>);
+pub(crate) struct Slot<T: Send>(AtomicPtr<T>);
 
-impl<T> Slot<T> {
+impl<T: Send> Slot<T> {
     pub(crate) const fn empty() -> Self {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
@@ -33,7 +33,7 @@ impl<T> Slot<T> {
     }
 }
 
-impl<T> Drop for Slot<T> {
+impl<T: Send> Drop for Slot<T> {
     fn drop(&mut self) {
         self.clear();
     }

@@ -74,8 +74,14 @@ on_each_openssl! {
     fn engine_commands(target) {
         let path = target.module.display().to_string();
         let (_, report, _) = run(target.openssl().args(["engine", "-vvv", "-t", "-c", &path]));
-        let described =
-            ["BATCH_SIZE: Key pairs", "BACKEND: Which", "VERSION: Tells", "BACKEND_IN_USE: Tells", "STOCK_LEVEL: Tells", "BACKGROUND_REFILL: Whether"];
+        let described = [
+            "BATCH_SIZE: Key pairs",
+            "BACKEND: Which",
+            "VERSION: Tells",
+            "BACKEND_IN_USE: Tells",
+            "STOCK_LEVEL: Tells",
+            "BACKGROUND_REFILL: Whether",
+        ];
         for text in described {
             assert!(report.contains(text), "{text}: {report}");
         }

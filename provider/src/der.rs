@@ -260,6 +260,43 @@ mod tests {
         }
     }
 
+    /// Damage of any kind is refused without a panic, and what is still taken as a public key is the one encoding of it.
+    #[test]
+    fn damaged_structures_are_refused_or_are_the_encoding_of_what_they_give() {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut random = |bound: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 32) as usize % bound
+        };
+        let (mut taken, mut refused) = (0, 0);
+        for round in 0..40_000 {
+            let structure = [Structure::PrivateKeyInfo, Structure::SubjectPublicKeyInfo][round % 2];
+            let key = vec![0x5a; random(300)];
+            let mut der = structure.encode(OID, &key).to_vec();
+            for _ in 0..=random(2) {
+                let at = random(der.len().min(50));
+                match random(4) {
+                    0 => der[at] ^= 1 << random(8),
+                    1 => der[at] = random(256) as u8,
+                    2 => der.insert(at, random(256) as u8),
+                    _ => drop(der.remove(at)),
+                }
+            }
+            match structure.decode(OID, &der) {
+                Ok(Some(key)) if structure == Structure::SubjectPublicKeyInfo => {
+                    assert_eq!(structure.encode(OID, key).as_slice(), der, "another encoding was taken");
+                    taken += 1;
+                }
+                // Version and attributes of a private key may differ.
+                Ok(Some(key)) => assert!(der.windows(key.len().max(1)).any(|window| window == key) || key.is_empty()),
+                Ok(None) | Err(_) => refused += 1,
+            }
+        }
+        assert!(taken > 100 && refused > 10_000, "{taken} taken, {refused} refused");
+    }
+
     #[test]
     fn lengths_must_be_minimal() {
         for bad in [&[0x30, 0x80][..], &[0x30, 0x81, 0x7f], &[0x30, 0x82, 0, 0xff], &[0x30, 0x83, 1, 0, 0]] {

@@ -52,7 +52,7 @@ on_each_openssl! {
         pass("refill", target.command("refill").arg("configured").env("OPENSSL_CONF", configuration));
     }
 
-    /// The random generator fails at its n-th call, for every n (K6).
+    /// The random generator fails at its n-th call, for every n, or blocks (K6).
     fn random(target) {
         pass("random", &mut target.command("random"));
     }

@@ -67,7 +67,8 @@ pub(crate) fn key_gen<P: Params>(rng: &mut dyn RandomSource, k: impl Kernels) ->
     // the key's owner learns them, and their only other use is Hash_3(rho), which tells nothing of Hash_5(rho) since the
     // prefixes keep the two apart (the specification uses 0 to 4).
     let m = &mut Multiplier::new(k);
-    let seed = hash_of(hash::BLINDING, &rho, k);
+    let mut seed = Zeroizing::new([0; HASH_BYTES]);
+    hash_into(hash::BLINDING, [&rho, &[]], &mut seed, k);
     let reciprocal = Folded::reciprocal_of_three(f.transform(m).view(), &mut Drbg::from_seed(&seed, k), m);
     let h = Rq::product(g.transform(m).view(), reciprocal.transform(m).view(), m);
     let mut pair = [key::assemble(&f, &g_recip, &h, &rho, k)];
@@ -108,13 +109,6 @@ fn open_public<P: Params, K: Kernels>(key: &[u8], m: &mut Multiplier<P, K>, k: K
     radix::decode_rq(key, k).transform(m)
 }
 
-/// Hash_`prefix` of a string.
-fn hash_of(prefix: u8, bytes: &[u8], k: impl Kernels) -> Zeroizing<Hash> {
-    let mut hash = Zeroizing::new([0; HASH_BYTES]);
-    hash_into(prefix, [bytes, &[]], &mut hash, k);
-    hash
-}
-
 /// Encap to the holder of a public key.
 pub(crate) fn encap_to<P: Params>(
     key: &PublicKey<P>,
@@ -150,7 +144,8 @@ fn encap<P: Params, K: Kernels>(
     k: K,
 ) -> Result<(Ciphertext<P>, SharedSecret), Error> {
     let r = sampling::short::<P>(&draw(rng, element_bytes::<P>())?, k);
-    let r_hash = hash_of(hash::INPUT, encode(&r, k).as_slice(), k);
+    let mut r_hash = Zeroizing::new([0; HASH_BYTES]);
+    hash_into(hash::INPUT, [encode(&r, k).as_slice(), &[]], &mut r_hash, k);
     let c = encrypt(&r, recipient.h, m);
     let mut session = Hasher::new(hash::SESSION, k);
     session.absorb(&*r_hash);
@@ -256,7 +251,9 @@ impl<P: Params> PreparedPublicKey<P> {
     }
 
     pub(crate) fn prepare(key: &PublicKey<P>, k: impl Kernels) -> Self {
-        Self::from_parts(key.as_bytes(), *hash_of(hash::PUBLIC_KEY, key.as_bytes(), k), k)
+        let mut hash = [0; HASH_BYTES];
+        hash_into(hash::PUBLIC_KEY, [key.as_bytes(), &[]], &mut hash, k);
+        Self::from_parts(key.as_bytes(), hash, k)
     }
 
     fn from_parts<K: Kernels>(key: &[u8], hash: Hash, k: K) -> Self {

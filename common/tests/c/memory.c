@@ -26,8 +26,13 @@ static void mask(unsigned char *piece, const unsigned char *secret) {
         piece[b] = secret[b] ^ MASK;
 }
 
+/* Bytes of an encoded small polynomial. */
+static size_t small_bytes(const struct scheme *s) {
+    return (s->pk == 1158 ? 761 + 3 : 857 + 3) / 4;
+}
+
 static void note(const struct scheme *s, int i, const unsigned char *sk) {
-    size_t small = (s->pk == 1158 ? 761 + 3 : 857 + 3) / 4;
+    size_t small = small_bytes(s);
     size_t at[PIECES] = {0, small, 2 * small + s->pk};
     for (int p = 0; p < PIECES; p++)
         mask(notes[i][p], sk + at[p]);
@@ -63,6 +68,20 @@ static int search(int *held) {
     return hits;
 }
 
+/* Takes a batch out of the stock, writes its keys down and frees them. */
+static void note_batch(const struct scheme *s) {
+    unsigned char *sk = malloc(MAX_SK);
+    for (int i = 0; i < BATCH; i++) {
+        EVP_PKEY *key = keygen(s);
+        size_t len = MAX_SK;
+        CHECK(EVP_PKEY_get_raw_private_key(key, sk, &len) == 1);
+        note(s, i, sk);
+        EVP_PKEY_free(key);
+    }
+    OPENSSL_cleanse(sk, MAX_SK);
+    free(sk);
+}
+
 /* The secret in the caller's buffer is the only copy; when the caller has wiped it, there is none. */
 static void check_only_copy(const struct scheme *s, unsigned char *secret) {
     int held;
@@ -71,6 +90,25 @@ static void check_only_copy(const struct scheme *s, unsigned char *secret) {
         mask(notes[0][p], secret + p * PIECE);
     CHECK(search(&held) == pieces);
     OPENSSL_cleanse(secret, s->secret);
+    CHECK(search(&held) == 0);
+}
+
+/* Decapsulation computes Hash_3(rho), which decides the secret of a rejection: it leaves no copy of it. */
+static void check_no_rho_hash(const struct scheme *s, EVP_PKEY *key, const unsigned char *ct, unsigned char *secret) {
+    unsigned char *sk = malloc(MAX_SK), hash[64];
+    size_t len = MAX_SK, small = small_bytes(s);
+    int held;
+    CHECK(EVP_PKEY_get_raw_private_key(key, sk, &len) == 1);
+    unsigned char *rho = sk + 2 * small + s->pk;
+    rho[-1] = 3; /* the prefix, in the place of the public key's last byte */
+    CHECK(EVP_Digest(rho - 1, small + 1, hash, NULL, EVP_sha512(), NULL) == 1);
+    OPENSSL_cleanse(sk, MAX_SK);
+    free(sk);
+    noted = pieces = 1;
+    mask(notes[0][0], hash);
+    CHECK(search(&held) == 1); /* the one here */
+    OPENSSL_cleanse(hash, sizeof hash);
+    decapsulate(s, key, ct, secret);
     CHECK(search(&held) == 0);
 }
 
@@ -89,6 +127,8 @@ static void session(const struct scheme *s) {
     ct[0] ^= 1;
     decapsulate(s, client, ct, secret);
     check_only_copy(s, secret);
+    if (s < SCHEMES + 2)
+        check_no_rho_hash(s, client, ct, secret);
     EVP_PKEY_free(server);
     EVP_PKEY_free(client);
     free(secret);
@@ -111,16 +151,7 @@ static void refilled(const char *path, const struct scheme *s) {
     use_random_source(noise);
     rewind_generator(seed);
     use_first_batch(e, s);
-    unsigned char *sk = malloc(MAX_SK);
-    for (int i = 0; i < BATCH; i++) {
-        EVP_PKEY *key = keygen(s);
-        size_t len = MAX_SK;
-        CHECK(EVP_PKEY_get_raw_private_key(key, sk, &len) == 1);
-        note(s, i, sk);
-        EVP_PKEY_free(key);
-    }
-    OPENSSL_cleanse(sk, MAX_SK);
-    free(sk);
+    note_batch(s);
     unload(e); /* while the thread makes a third */
     CHECK(search(&held) == 0);
 
@@ -149,16 +180,7 @@ int main(int argc, char **argv) {
 
         uint64_t seed = 0x9e3779b97f4a7c15u ^ s->pk;
         rewind_generator(seed);
-        unsigned char *sk = malloc(MAX_SK);
-        for (int i = 0; i < BATCH; i++) {
-            EVP_PKEY *key = keygen(s);
-            size_t len = MAX_SK;
-            CHECK(EVP_PKEY_get_raw_private_key(key, sk, &len) == 1);
-            note(s, i, sk);
-            EVP_PKEY_free(key);
-        }
-        OPENSSL_cleanse(sk, MAX_SK);
-        free(sk);
+        note_batch(s);
         CHECK(level(e, s) == 0);
         /* Keys that were handed out and freed, and their batch, left nothing. */
         CHECK(search(&held) == 0);
