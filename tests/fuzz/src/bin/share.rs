@@ -120,8 +120,7 @@ fn raw_key(scheme: &Scheme, good: &Genuine, bytes: &[u8], secret: bool) {
 
 /// A control command with any text.
 fn command(number: u8, text: &[u8]) {
-    let names =
-        [c"BATCH_SIZE", c"BACKEND", c"VERSION", c"BACKEND_IN_USE", c"STOCK_LEVEL", c"BACKGROUND_REFILL"];
+    let names = [c"BATCH_SIZE", c"BACKEND", c"VERSION", c"BACKEND_IN_USE", c"STOCK_LEVEL", c"BACKGROUND_REFILL"];
     let text: Vec<u8> = text.iter().copied().filter(|&byte| byte != 0).collect();
     let text = CString::new(text).expect("the zeros are gone");
     // SAFETY: strings that end.
