@@ -51,7 +51,7 @@ pub(crate) fn abandon() {
 }
 
 /// Resets everything when the ENGINE is destroyed: the stocks are wiped, the settings are as at first, the thread that
-/// refilled the stocks has ended. At the end of the process OpenSSL destroys the ENGINE, too.
+/// refilled the stocks has ended. At the end of the process OpenSSL 1.1.1 and 3 destroy the ENGINE, too.
 ///
 /// OpenSSL asked for the method tables and freed them a moment before, so they are forgotten and not freed here. The
 /// random generator may be gone, which that thread does not use; nor does it take a lock of OpenSSL's, of which this call

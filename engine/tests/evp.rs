@@ -55,7 +55,7 @@ on_each_openssl! {
         pass("refill", target.command("refill").arg("forks"));
     }
 
-    /// The process exits while the thread refills; where openssl.cnf loaded the engine, the thread has ended by then.
+    /// The process exits while the thread refills: it is waited for, but not where it can never end.
     fn refill_exit(target) {
         pass("refill", target.command("refill").arg("exit"));
         let lines = ["dynamic_path = ENGINE", "BATCH_SIZE = 64", "BACKGROUND_REFILL = 1", "default_algorithms = ALL"];

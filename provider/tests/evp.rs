@@ -44,7 +44,8 @@ on_each_openssl! {
         pass("refill", target.command("refill").arg("forks"));
     }
 
-    /// The process exits while the thread refills; where openssl.cnf loaded the provider, the thread has ended by then.
+    /// The process exits while the thread refills: it is waited for, but not where it can never end. OpenSSL 4 does not end
+    /// the provider then.
     fn refill_exit(target) {
         pass("refill", target.command("refill").arg("exit"));
         let lines = ["BATCH_SIZE = 64", "BACKGROUND_REFILL = on"];

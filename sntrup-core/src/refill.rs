@@ -6,15 +6,18 @@
 //!
 //! It is started by the first order and ends with the last stock that has the setting on. A forked child has no such
 //! thread: it finds the parent's to be foreign (see `fork`), leaves it alone, and starts its own with its first order.
+//!
+//! When the process exits the thread is told to end, and waited for, but not for ever: exit may be called
+//! where its own thread holds the lock of a stock, as by a random source. Whatever still runs then ends with the process.
 
 use std::collections::VecDeque;
 use std::hint;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -27,8 +30,14 @@ const STACK_BYTES: usize = 512 * 1024;
 /// A batch to be made. It is dropped undone if there is no thread for it; its stock learns that from a destructor.
 pub(crate) type Order = Box<dyn FnOnce() + Send>;
 
+/// The longest wait for the thread when the process exits: many batches of the usual size.
+const LONGEST_FAREWELL: Duration = Duration::from_secs(1);
+
 /// Stocks that have the setting on.
 static USERS: AtomicUsize = AtomicUsize::new(0);
+
+/// The process is exiting: no thread starts any more.
+static EXITS: AtomicBool = AtomicBool::new(false);
 
 static WORKSHOP: PerProcess<Workshop> = PerProcess::new();
 
@@ -94,7 +103,7 @@ impl Workshop {
     fn accept(&'static self, order: Order) {
         let mut desk = poll(&self.desk);
         // Looked at under the lock: after the last stock left, no thread starts.
-        if USERS.load(Ordering::SeqCst) == 0 {
+        if USERS.load(Ordering::SeqCst) == 0 || EXITS.load(Ordering::SeqCst) {
             drop(desk);
             return; // and the order is dropped without the lock
         }
@@ -108,6 +117,12 @@ impl Workshop {
     }
 
     fn start(&'static self) -> Option<Thread> {
+        static REGISTER: Once = Once::new();
+        REGISTER.call_once(|| {
+            // SAFETY: the function needs nothing but what is static here; the C library calls it before either goes. Without
+            // memory for the note the thread ends with the process.
+            let _ = unsafe { libc::atexit(at_exit) };
+        });
         let ends = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&ends);
         // A set size: the usual one comes from the environment, which another thread may be changing.
@@ -141,6 +156,33 @@ impl Workshop {
             // The thread catches panics, so there is no other outcome.
             let _ = handle.join();
         }
+    }
+}
+
+/// Ends the thread when the process exits. What is still ordered is left as it is: to drop it takes locks.
+extern "C" fn at_exit() {
+    EXITS.store(true, Ordering::SeqCst);
+    let start = Instant::now();
+    let patient = || start.elapsed() < LONGEST_FAREWELL;
+    let Some(workshop) = WORKSHOP.get() else { return };
+    let thread = loop {
+        match workshop.desk.try_lock() {
+            Some(mut desk) => {
+                std::mem::take(&mut desk.orders).into_iter().for_each(std::mem::forget);
+                break desk.thread.take();
+            }
+            None if patient() => thread::sleep(Duration::from_micros(50)),
+            None => return,
+        }
+    };
+    let Some(Thread { handle, ends }) = thread else { return };
+    ends.store(true, Ordering::SeqCst);
+    handle.thread().unpark();
+    while !handle.is_finished() && patient() {
+        thread::sleep(Duration::from_micros(50));
+    }
+    if handle.is_finished() {
+        let _ = handle.join();
     }
 }
 

@@ -9,6 +9,7 @@
 
 #define CHILDREN 6
 #define KEYS 40
+#define EXITS 40
 
 /* Threads of this program itself. */
 static int own_threads = 1;
@@ -156,11 +157,17 @@ static void *exits(void *delay) {
     exit(0);
 }
 
+/* Runs last of all: what is registered later runs earlier. */
+static void at_last(void) {
+    CHECK(thread_is_gone());
+}
+
 /* Another thread than the first exits, after a time in which the refill may be anywhere. */
 static void exit_while_refilling(const char *path, int batch, int delay, const char *how) {
     char text[20];
     alarm(120);
     snprintf(text, sizeof text, "%d", batch);
+    CHECK(atexit(at_last) == 0);
     MODULE *e = load_refilled(path, text);
     first_order(SCHEMES, batch);
     CHECK(thread_is_there());
@@ -175,19 +182,33 @@ static void exit_while_refilling(const char *path, int batch, int delay, const c
         pause();
 }
 
+static int exits_in_source(unsigned char *buf, int num) {
+    (void)buf, (void)num;
+    exit(0);
+}
+
+/* The random source exits, for which the stock's lock is held, while the thread makes a batch for that stock and needs the lock
+ * to put it in. The process ends all the same, and soon. */
+static void exit_under_the_lock(const char *path) {
+    alarm(20);
+    load_refilled(path, "256");
+    first_order(SCHEMES, 256);
+    CHECK(thread_is_there());
+    use_random_source(exits_in_source);
+    for (;;)
+        EVP_PKEY_free(keygen(SCHEMES));
+}
+
 static void exits_while_refilling(const char *path) {
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < EXITS + 4; i++) {
         pid_t pid = fork(); /* nothing was loaded so far */
         CHECK(pid >= 0);
+        if (pid == 0 && i >= EXITS)
+            exit_under_the_lock(path);
         if (pid == 0)
             exit_while_refilling(path, i % 2 == 0 ? 8 : 256, i / 4 * 300, i % 4 == 3 ? "unload" : "stay");
         wait_for(pid);
     }
-}
-
-/* Runs after OpenSSL's cleanup, which was registered later. */
-static void at_last(void) {
-    CHECK(thread_is_gone());
 }
 
 static void configured(void) {
