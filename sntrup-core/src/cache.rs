@@ -74,7 +74,8 @@ impl<P: Params> Stock<P> {
                 shelf.add(&mut content, &pairs);
             }
             let low = content.level - 1 <= size.get().div_ceil(4);
-            let seed = if low && !content.ordered && self.background_refill() { Seed::draw(rng).ok() } else { None };
+            let wanted = low && content.ordered.is_none() && self.background_refill();
+            let seed = if wanted { Seed::draw(rng).ok() } else { None };
             if shelf.is_foreign() {
                 continue; // as above
             }
@@ -83,10 +84,11 @@ impl<P: Params> Stock<P> {
             if shelf.is_foreign() {
                 continue; // a signal handler forked meanwhile, and in the child the kernel has wiped the place
             }
-            content.ordered |= seed.is_some();
-            drop(content);
             if let Some(seed) = seed {
-                let ordered = Ordered(Arc::clone(shelf));
+                content.orders += 1;
+                content.ordered = Some(content.orders);
+                let ordered = Ordered { shelf: Arc::clone(shelf), number: content.orders };
+                drop(content);
                 refill::submit(Box::new(move || ordered.make(size, seed)));
             }
             return Ok(pair);
@@ -138,7 +140,8 @@ impl<P: Params> Stock<P> {
     pub fn clear(&self) {
         if let Some(shelf) = self.shelf.get() {
             let mut content = shelf.lock();
-            *content = Content::NOTHING;
+            content.level = 0;
+            content.ordered = None;
             shelf.wipe();
         }
     }
@@ -166,12 +169,19 @@ impl<P: Params> std::fmt::Debug for Stock<P> {
 struct Content {
     /// Number of pairs; they lie in the first places.
     level: usize,
-    /// Whether the thread has an order for more.
-    ordered: bool,
+    /// Number of orders so far.
+    orders: u64,
+    /// The order that the shelf waits for; a batch of another one is too late.
+    ordered: Option<u64>,
 }
 
 impl Content {
-    const NOTHING: Self = Self { level: 0, ordered: false };
+    const NOTHING: Self = Self { level: 0, orders: 0, ordered: None };
+
+    /// Ends the waiting for this order. False if it is not the one that is waited for.
+    fn end(&mut self, order: u64) -> bool {
+        self.ordered.take_if(|ordered| *ordered == order).is_some()
+    }
 }
 
 /// The pairs of one process: secret keys, which contain the public ones, side by side in memory of their own.
@@ -256,20 +266,23 @@ impl<P: Params> Drop for Shelf<P> {
     }
 }
 
-/// A shelf that an order is for: when this is dropped, the order is over.
-struct Ordered<P: Params>(Arc<Shelf<P>>);
+/// An order of a shelf: when this is dropped, it is over.
+struct Ordered<P: Params> {
+    shelf: Arc<Shelf<P>>,
+    number: u64,
+}
 
 impl<P: Params> Ordered<P> {
     /// Makes the batch and puts it on the shelf, unless the shelf was cleared meanwhile. No lock is held until the batch
     /// is complete. Without memory for it, nothing happens.
     fn make(self, size: NonZeroUsize, mut seed: Seed) {
         let Ok(pairs) = generate_batch::<P>(size, &mut seed) else { return };
-        let shelf = &*self.0;
         // In a child of a fork at the wrong moment the seed is the parent's.
-        if !shelf.pages.is_foreign() {
-            let mut content = shelf.lock();
-            if content.ordered {
-                shelf.add(&mut content, &pairs);
+        if !self.shelf.is_foreign() {
+            let mut content = self.shelf.lock();
+            // At once, so that who finds these pairs and takes them can order again.
+            if content.end(self.number) {
+                self.shelf.add(&mut content, &pairs);
             }
         }
     }
@@ -277,8 +290,8 @@ impl<P: Params> Ordered<P> {
 
 impl<P: Params> Drop for Ordered<P> {
     fn drop(&mut self) {
-        if !self.0.pages.is_foreign() {
-            self.0.lock().ordered = false;
+        if !self.shelf.is_foreign() {
+            self.shelf.lock().end(self.number);
         }
     }
 }

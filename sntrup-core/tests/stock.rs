@@ -286,6 +286,45 @@ fn what_is_ordered_before_a_clear_does_not_come_after_it() {
     }
 }
 
+/// Orders of one pair, each made as soon as the one before is in stock: none is lost between the two.
+#[test]
+#[cfg_attr(miri, ignore)]
+fn orders_follow_each_other_closely() {
+    let _turn = REFILLS.lock();
+    let stock = Stock::<Sntrup653>::new();
+    stock.set_batch_size(1).unwrap();
+    stock.set_background_refill(true);
+    for _ in 0..1000 {
+        stock.take(&mut OsRandom).unwrap();
+        let start = Instant::now();
+        while stock.level() == 0 {
+            assert!(start.elapsed() < Duration::from_secs(60), "no refill");
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// A batch that was ordered before a clear does not come in the place of one that was ordered after it.
+#[test]
+#[cfg_attr(miri, ignore)]
+fn orders_before_and_after_a_clear_are_told_apart() {
+    let _turn = REFILLS.lock();
+    let stock = Stock::<Sntrup857>::new();
+    stock.set_background_refill(true);
+    for _ in 0..20 {
+        stock.set_batch_size(64).unwrap();
+        while stock.level() != 16 {
+            stock.take(&mut OsRandom).unwrap();
+        }
+        stock.clear();
+        stock.set_batch_size(1).unwrap();
+        stock.take(&mut OsRandom).unwrap();
+        wait_for(&stock, 1);
+        assert_eq!(stock.level(), 1, "the batch of one, and not that of 64");
+        stock.clear();
+    }
+}
+
 #[test]
 #[cfg_attr(miri, ignore)]
 fn a_batch_for_which_there_is_no_room_is_put_in_as_far_as_it_fits() {
